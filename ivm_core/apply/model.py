@@ -1,0 +1,29 @@
+"""What an applied batch did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ivm_core.cost.model import Reason, Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceReport:
+    """The outcome of one batch of one view, or of the finding that none was needed.
+
+    ``rows_changed`` counts rows of the view's state that were inserted, updated or deleted; ``error`` is the
+    message of a failed batch (then the view stands where it stood).
+    """
+
+    view: str
+    strategy: Strategy
+    reason: Reason
+    from_versions: dict[str, int] = field(default_factory=dict)
+    to_versions: dict[str, int] = field(default_factory=dict)
+    rows_changed: int = 0
+    seconds: float = 0.0
+    batch: int = 0
+    detail: str = ""
+    predicted_incremental_seconds: float | None = None
+    predicted_full_seconds: float | None = None
+    error: str | None = None

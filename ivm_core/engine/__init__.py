@@ -1,0 +1,1 @@
+"""Adapter: the only package that touches Spark and Delta tables, through SQL and DataFrames only (classic and Connect)."""
