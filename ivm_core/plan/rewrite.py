@@ -1,0 +1,145 @@
+"""Traversals that rewrite whole plans, and the few operations on scalar expressions that rules share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from sqlglot import exp
+
+from ivm_core.plan.nodes import (
+    Aggregate,
+    Changes,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    UnionAll,
+    Values,
+    Window,
+    sources,
+)
+
+Rule = Callable[[Plan], Plan]
+
+# Spelled as operators, so that they need parentheses below another operator.
+_OPERATORS = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.AtTimeZone)
+_OPERAND_POSITIONS = (*_OPERATORS, exp.Bracket)
+
+
+def with_sources(plan: Plan, new_sources: tuple[Plan, ...]) -> Plan:
+    """The same operator over other inputs, which are checked as in a new node."""
+    if len(new_sources) != len(sources(plan)):
+        raise ValueError(f"{type(plan).__name__} has {len(sources(plan))} sources, got {len(new_sources)}")
+    match plan:
+        case Scan() | Changes() | Values():
+            return plan
+        case Join() | SetOperation():
+            return replace(plan, left=new_sources[0], right=new_sources[1])
+        case UnionAll():
+            return replace(plan, sources=new_sources)
+        case Project() | Filter() | Aggregate() | Distinct() | Window() | Generate() | Limit():
+            return replace(plan, source=new_sources[0])
+        case _:
+            assert_never(plan)
+
+
+def transform_up(plan: Plan, rule: Rule) -> Plan:
+    """Apply the rule once to every operator, inputs first; the very same object when nothing changed.
+
+    A subplan that occurs several times as one object is rewritten once, and still is one object afterwards.
+    """
+    done: dict[int, Plan] = {}
+
+    def visit(node: Plan) -> Plan:
+        if id(node) not in done:
+            done[id(node)] = rule(_map_sources(node, visit))
+        return done[id(node)]
+
+    return visit(plan)
+
+
+def transform_down(plan: Plan, rule: Rule) -> Plan:
+    """Apply the rule once to every operator, parents first; the inputs of what the rule returned come next."""
+    return _map_sources(rule(plan), lambda source: transform_down(source, rule))
+
+
+def fixpoint(plan: Plan, rules: Iterable[Rule], limit: int = 100) -> Plan:
+    """Apply all rules bottom-up, again and again, until a whole pass changes nothing.
+
+    Raises RuntimeError when ``limit`` passes were not enough: two rules undo each other.
+    """
+    ordered = tuple(rules)
+
+    def apply_all(node: Plan) -> Plan:
+        for rule in ordered:
+            node = rule(node)
+        return node
+
+    for _ in range(limit):
+        rewritten = transform_up(plan, apply_all)
+        if rewritten is plan or rewritten == plan:
+            return plan
+        plan = rewritten
+    raise RuntimeError(f"rules do not come to rest after {limit} passes: {[rule.__name__ for rule in ordered]}")
+
+
+def substitute(expression: exp.Expr, mapping: Mapping[str, exp.Expression]) -> exp.Expression:
+    """A copy of the expression in which references to the mapped columns are replaced.
+
+    >>> from sqlglot import parse_one
+    >>> substitute(parse_one("a * 2"), {"a": parse_one("b + c")}).sql()
+    '(b + c) * 2'
+    """
+
+    def swap(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or node.name not in mapping:
+            return node
+        return _as_operand(mapping[node.name].copy(), node.parent)
+
+    return expect_expression(expression.transform(swap))
+
+
+def conjuncts(expression: exp.Expr | None) -> tuple[exp.Expression, ...]:
+    """The operands of AND, flattened and without outer parentheses; nothing for None."""
+    if expression is None:
+        return ()
+    bare = expression.unnest()
+    if isinstance(bare, exp.And):
+        return (*conjuncts(bare.left), *conjuncts(bare.right))
+    return (expect_expression(bare),)
+
+
+def both(*conditions: exp.Expr | None) -> exp.Expression | None:
+    """All conditions joined by AND, flattened, each once, in order of appearance; None when there are none."""
+    parts = dict.fromkeys(part for condition in conditions for part in conjuncts(condition))
+    if not parts:
+        return None
+    return expect_expression(exp.and_(*parts) if len(parts) > 1 else next(iter(parts)).copy())
+
+
+def expect_expression(node: exp.Expr) -> exp.Expression:
+    """The node itself, narrowed: sqlglot's functions are annotated with the trait, its nodes all are ``Expression``."""
+    assert isinstance(node, exp.Expression)
+    return node
+
+
+def _map_sources(plan: Plan, visit: Rule) -> Plan:
+    before = sources(plan)
+    after = tuple(visit(source) for source in before)
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return plan
+    return with_sources(plan, after)
+
+
+def _as_operand(expression: exp.Expr, parent: exp.Expr | None) -> exp.Expr:
+    """The expression, in parentheses when it would otherwise be torn apart by the operator above it."""
+    loose = isinstance(expression, _OPERATORS) and not isinstance(expression, exp.Paren | exp.Dot)
+    operand = isinstance(parent, _OPERAND_POSITIONS) and not isinstance(parent, exp.Paren)
+    return exp.paren(expression, copy=False) if loose and operand else expression
