@@ -36,11 +36,13 @@ class Bound:
     """Only rows whose ``column`` is among the values of ``step_column`` in ``step`` can matter to this input.
 
     The engine may turn it into a literal IN list or a range, or ignore it: it never changes a result.
+    ``null_safe``: NULL matches NULL, so rows with NULL must stay where the step holds a NULL.
     """
 
     column: str
     step: str
     step_column: str
+    null_safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)

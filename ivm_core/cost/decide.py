@@ -1,0 +1,55 @@
+"""Choose the strategy of one batch of one view. A pure function: everything it weighs is handed in."""
+
+from __future__ import annotations
+
+from ivm_core.cost.estimate import full_seconds, incremental_seconds
+from ivm_core.cost.model import Decision, Reason, Strategy
+from ivm_core.cost.statistics import Statistics
+from ivm_core.errors import NotIncrementalError
+from ivm_core.plan.definition import Policy
+
+# Below this a full refresh costs little whatever is chosen, and measurements are mostly start-up noise.
+WORTH_CHOOSING_SECONDS = 1.0
+# Without measurements: an incremental batch reads the changed rows and, in joins and groups, much of what they touch.
+UNMEASURED_FRACTION = 0.3
+
+
+def decide(
+    policy: Policy,
+    incremental: Decision,
+    statistics: Statistics,
+    must_be_full: Decision | None = None,
+) -> Decision:
+    """The decision for a batch that has changes.
+
+    ``incremental``: how the batch would be incremental (strategy INCREMENTAL or AFFECTED, and why), or a FULL decision
+    where an operator has no rule. ``must_be_full``: set where the batch cannot be incremental whatever the query (history
+    gone, table replaced, …). Raises NotIncrementalError for ``incremental_strict`` where the outcome would be full.
+    """
+    forced = must_be_full or (incremental if incremental.strategy is Strategy.FULL else None)
+    if forced is not None:
+        if policy is Policy.INCREMENTAL_STRICT:
+            raise NotIncrementalError(
+                f"The batch cannot be incremental ({forced.reason}: {forced.detail}) and the view's policy is "
+                "incremental_strict. Run `ivm refresh` once, or set ivm.refresh_policy to 'incremental' or 'auto'.",
+                reason=forced.reason,
+            )
+        return forced
+    predicted_full, predicted_incremental = full_seconds(statistics), incremental_seconds(statistics)
+
+    def decision(chosen: Decision, detail: str) -> Decision:
+        return Decision(chosen.strategy, chosen.reason, detail, predicted_incremental, predicted_full)
+
+    if policy is Policy.FULL:
+        return decision(Decision(Strategy.FULL, Reason.POLICY), "ivm.refresh_policy is 'full'")
+    if policy is not Policy.AUTO or predicted_full is None or predicted_full < WORTH_CHOOSING_SECONDS:
+        return decision(incremental, incremental.detail)
+    cheaper = Decision(Strategy.FULL, Reason.CHEAPER)
+    if predicted_incremental is None:
+        changed, base = statistics.changed_rows, statistics.base_rows
+        if changed is not None and base and changed / base > UNMEASURED_FRACTION:
+            return decision(cheaper, f"{changed} of {base} base rows changed")
+        return decision(incremental, incremental.detail)
+    if predicted_full < predicted_incremental:
+        return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
+    return decision(incremental, incremental.detail)

@@ -1,0 +1,47 @@
+"""Predict the seconds of an incremental batch and of a full refresh from the view's own measured history.
+
+A batch costs a fixed part (jobs, commits) and a part that grows with the changed rows. With measurements at two sizes
+both parts are fitted by least squares; with one, growth is assumed to be proportional beyond a fixed part.
+"""
+
+from __future__ import annotations
+
+from statistics import linear_regression, median
+
+from ivm_core.cost.statistics import PastBatch, Statistics
+
+RECENT = 8
+FIXED_SHARE = 0.5  # of a single measurement; only until there are two sizes to fit
+
+
+def full_seconds(statistics: Statistics) -> float | None:
+    """The middle of the last three full refreshes, None without one. The first build, on a cold cluster, counts too."""
+    measured = [batch.seconds for batch in statistics.past if batch.full][:3]
+    return median(measured) if measured else None
+
+
+def incremental_seconds(statistics: Statistics) -> float | None:
+    """The predicted seconds of an incremental batch of this size, None without any measurement.
+
+    >>> past = (PastBatch(False, 100, 1.0), PastBatch(False, 300, 2.0))
+    >>> incremental_seconds(Statistics(past, changed_rows=500))
+    3.0
+    """
+    measured = [batch for batch in statistics.past if not batch.full][:RECENT]
+    if not measured:
+        return None
+    if statistics.changed_rows is None:
+        return median(batch.seconds for batch in measured)
+    sizes = [float(batch.changed_rows) for batch in measured]
+    if len(set(sizes)) > 1:
+        line = linear_regression(sizes, [batch.seconds for batch in measured])
+        if line.slope >= 0:
+            return max(line.intercept + line.slope * statistics.changed_rows, min(b.seconds for b in measured))
+    return _proportional(measured, statistics.changed_rows)
+
+
+def _proportional(measured: list[PastBatch], changed_rows: int) -> float:
+    seconds = median(batch.seconds for batch in measured)
+    size = median(batch.changed_rows for batch in measured)
+    growth = max(1.0, changed_rows / size) if size else 1.0
+    return seconds * (FIXED_SHARE + (1 - FIXED_SHARE) * growth)

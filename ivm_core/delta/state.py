@@ -1,0 +1,157 @@
+"""What a view's Delta table stores: the plan split into maintained state and the visible SELECT on top of it.
+
+Three layouts. *Merged groups*: an aggregate whose functions are sums and counts at heart stores one row per group with
+hidden accumulators, to which a batch adds (the counting algorithm; Gupta, Mumick, Subrahmanian 1993). *Recomputed
+groups*: any other aggregate stores its finished rows; the groups that a batch touches are computed again. *Bag*: any
+other query stores its rows. Projections and HAVING above an aggregate stay on the reading side, so that a group that
+falls below a threshold keeps its state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlglot import exp
+
+from ivm_core.delta.accumulators import Accumulator, Accumulators, accumulate
+from ivm_core.plan.nodes import (
+    HIDDEN_PREFIX,
+    Aggregate,
+    At,
+    Distinct,
+    Filter,
+    Named,
+    Plan,
+    Project,
+    Scan,
+    ScanColumn,
+    column,
+    keep,
+)
+from ivm_core.plan.rewrite import substitute
+from ivm_core.plan.schema import types_of
+
+STATE_TABLE = "__ivm_state"
+COUNT = "__ivm_count"
+
+
+class StateKind(StrEnum):
+    """How a batch changes the state."""
+
+    MERGED_GROUPS = "merged_groups"
+    RECOMPUTED_GROUPS = "recomputed_groups"
+    BAG = "bag"
+
+
+@dataclass(frozen=True, slots=True)
+class StateLayout:
+    """The split of a view's plan.
+
+    ``stored`` computes the state's rows from the base tables; its column names are safe in a Delta table. ``visible``
+    computes the view's rows from a scan of ``STATE_TABLE``. For groups, ``aggregate`` is the view's own aggregate with
+    its keys named as in the state (``keys``). ``accumulators`` is empty unless the groups are merged.
+    """
+
+    kind: StateKind
+    stored: Plan
+    visible: Plan
+    keys: tuple[str, ...] = ()
+    aggregate: Aggregate | None = None
+    accumulators: tuple[Accumulator, ...] = ()
+    reason: str = ""
+
+    @property
+    def reads_as_is(self) -> bool:
+        """True where the state's columns, hidden ones aside, are the view's columns."""
+        shown = tuple(name for name in self.stored.names if not name.startswith(HIDDEN_PREFIX))
+        return (
+            isinstance(self.visible, Project)
+            and isinstance(self.visible.source, Scan)
+            and self.visible.columns == tuple(Named(name, column(name)) for name in shown)
+        )
+
+
+def derive_state(plan: Plan) -> StateLayout:
+    """Split a view's plan: ``Project(Filter(Aggregate))`` → state = the aggregate, visible = Project over Filter."""
+    stack: list[Project | Filter] = []
+    core = plan
+    while isinstance(core, Project | Filter):
+        stack.append(core)
+        core = core.source
+    match core:
+        case Aggregate():
+            return _groups(core, stack)
+        case Distinct(source):
+            return _groups(Aggregate(source, keep(source.names), ()), stack)
+        case _:
+            return _bag(plan)
+
+
+def _bag(plan: Plan) -> StateLayout:
+    names = safe_names(plan.names)
+    stored = Project(plan, tuple(Named(safe, column(name)) for safe, name in zip(names, plan.names, strict=True)))
+    types = types_of(stored)
+    visible = Project(
+        _state_scan(stored, types),
+        tuple(Named(name, column(safe)) for safe, name in zip(names, plan.names, strict=True)),
+    )
+    return StateLayout(StateKind.BAG, plan if names == plan.names else stored, visible)
+
+
+def _groups(core: Aggregate, stack: list[Project | Filter]) -> StateLayout:
+    """``stack`` holds the operators above the aggregate, outermost first."""
+    key_names = tuple(f"{HIDDEN_PREFIX}{n}" if n.lower() == COUNT else n for n in safe_names(core.names)[: len(core.keys)])
+    keys = tuple(Named(name, key.expression) for name, key in zip(key_names, core.keys, strict=True))
+    outcome = accumulate(core.aggregates, types_of(core.source))
+    if isinstance(outcome, Accumulators):
+        aggregate = Aggregate(core.source, keys, tuple(a.stored for a in outcome.columns))
+        stored: Plan = Project(
+            aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in outcome.columns))
+        )
+        finish = dict(zip((a.name for a in core.aggregates), outcome.finish, strict=True))
+        kind, accumulators, reason = StateKind.MERGED_GROUPS, outcome.columns, ""
+    else:
+        names = safe_names(core.names)[len(core.keys) :]
+        aggregate = Aggregate(
+            core.source,
+            keys,
+            tuple(Named(name, a.expression) for name, a in zip(names, core.aggregates, strict=True)),
+        )
+        stored = aggregate
+        finish = {a.name: column(name) for name, a in zip(names, core.aggregates, strict=True)}
+        kind, accumulators, reason = StateKind.RECOMPUTED_GROUPS, (), outcome
+    below = {key.name: column(name) for key, name in zip(core.keys, key_names, strict=True)} | finish
+    visible: Plan = _state_scan(stored, types_of(stored))
+    if not stack or isinstance(stack[-1], Filter):
+        visible = Project(visible, tuple(Named(name, below[name].copy()) for name in core.names))
+        below = {name: column(name) for name in core.names}
+    for operator in reversed(stack):
+        match operator:
+            case Project(_, columns):
+                visible = Project(visible, tuple(Named(c.name, substitute(c.expression, below)) for c in columns))
+            case Filter(_, condition):
+                visible = Filter(visible, substitute(condition, below))
+        below = {name: column(name) for name in operator.names}
+    return StateLayout(kind, stored, visible, key_names, aggregate, accumulators, reason)
+
+
+def _state_scan(stored: Plan, types: dict[str, str | None]) -> Scan:
+    return Scan(STATE_TABLE, tuple(ScanColumn(n, n, types.get(n) or "string") for n in stored.names), At.NOW)
+
+
+def safe_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that a Delta table without column mapping accepts, unique without regard to case.
+
+    >>> safe_names(("price", "count(1)", "Größe"))
+    ('price', '__ivm_c2', '__ivm_c3')
+    """
+    return tuple(
+        name if name.isascii() and name.isidentifier() else f"{HIDDEN_PREFIX}c{position}"
+        for position, name in enumerate(names, start=1)
+    )
+
+
+def literal(value: int) -> exp.Expression:
+    """An integer literal."""
+    return exp.Literal.number(value)

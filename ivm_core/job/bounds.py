@@ -1,0 +1,195 @@
+"""Delta-driven pruning: which scan columns can only match values that a small relation holds.
+
+In ``ΔR ⋈ S`` on ``r.k = s.k`` only rows of S whose k occurs in ΔR matter. Delta Lake skips files by literal
+predicates, not by joins, so a job names such columns (``Bound``) and the engine turns them into literals once ΔR is
+there. Small relations are the changes of base tables and the steps computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from sqlglot import exp
+
+from ivm_core.job.model import Bound
+from ivm_core.plan.nodes import (
+    WEIGHT,
+    Aggregate,
+    At,
+    Changes,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    JoinKind,
+    Limit,
+    Named,
+    Plan,
+    Project,
+    Scan,
+    ScanColumn,
+    SetOperation,
+    UnionAll,
+    Values,
+    Window,
+)
+from ivm_core.plan.rewrite import conjuncts, with_sources
+
+STEP_PREFIX = "step."
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A column of a small relation, and whether it was matched null-safe on the way."""
+
+    relation: str
+    column: str
+    null_safe: bool = False
+
+
+Known = Mapping[str, Origin]
+LeafName = Callable[[Scan | Changes], str]
+
+
+def place_bounds(
+    plan: Plan, leaf_name: LeafName, name_input: Callable[[Scan | Changes, tuple[Bound, ...]], str]
+) -> Plan:
+    """The plan with every base-table leaf replaced by a scan of a named input, told the bounds of its position.
+
+    ``leaf_name`` names small relations (changes and steps); ``name_input`` gets each leaf with its bounds and returns
+    the input's name. The same leaf at two positions may get different bounds, hence two inputs.
+    """
+
+    def place(node: Plan, known: Known) -> Plan:
+        match node:
+            case Scan(table):
+                if table.startswith(STEP_PREFIX):
+                    return node
+                bounds = {Bound(n, o.relation, o.column, o.null_safe) for n, o in known.items() if n in node.names}
+                return _input(node, name_input(node, tuple(sorted(bounds, key=_order))))
+            case Changes():
+                return _input(node, name_input(node, ()))
+            case Values():
+                return node
+            case Join(left, right):
+                to_left, to_right = _across(node, known, leaf_name)
+                return with_sources(node, (place(left, to_left), place(right, to_right)))
+            case UnionAll(inputs):
+                return with_sources(node, tuple(place(source, known) for source in inputs))
+            case SetOperation(left, right):
+                return with_sources(node, (place(left, known), place(right, known)))
+            case Project(source, columns):
+                below = _renamed(columns, known)
+            case Aggregate(source, keys):
+                below = _renamed(keys, known)
+            case Window(source, functions):
+                below = _partition(functions, known)
+            case Limit(source):
+                below = {}
+            case Filter(source) | Distinct(source) | Generate(source):
+                below = _within(known, source)
+            case _:
+                assert_never(node)
+        return with_sources(node, (place(source, below),))
+
+    return place(plan, {})
+
+
+def _input(leaf: Scan | Changes, name: str) -> Scan:
+    columns = leaf.columns
+    if isinstance(leaf, Changes):
+        columns = (*columns, ScanColumn(WEIGHT, WEIGHT, "bigint"))
+    return Scan(STEP_PREFIX + name, columns, At.AFTER)
+
+
+def _across(join: Join, known: Known, leaf_name: LeafName) -> tuple[Known, Known]:
+    """What is known of the columns of a join's left and right input: from above, and each from the other."""
+    left, right, kind = join.left, join.right, join.kind
+    provided_left, provided_right = provides(left, leaf_name), provides(right, leaf_name)
+    to_left = dict(_within(known, left)) if kind not in (JoinKind.RIGHT, JoinKind.FULL) else {}
+    to_right = dict(_within(known, right)) if kind in (JoinKind.INNER, JoinKind.RIGHT) else {}
+    for a, b, null_safe in _equalities(join.condition, left, right):
+        from_left = provided_left.get(a) or to_left.get(a)
+        from_right = provided_right.get(b) or to_right.get(b)
+        if from_right is not None and kind in (JoinKind.INNER, JoinKind.SEMI, JoinKind.RIGHT):
+            to_left.setdefault(a, _weaker(from_right, null_safe))
+        if from_left is not None and kind not in (JoinKind.RIGHT, JoinKind.FULL):
+            to_right.setdefault(b, _weaker(from_left, null_safe))
+    return to_left, to_right
+
+
+def _order(bound: Bound) -> tuple[str, str, str]:
+    return bound.column, bound.step, bound.step_column
+
+
+def provides(plan: Plan, leaf_name: LeafName) -> Known:
+    """The output columns of ``plan`` whose every value occurs in a column of a small relation."""
+    match plan:
+        case Changes():
+            return {name: Origin(leaf_name(plan), name) for name in plan.names if name != WEIGHT}
+        case Scan(table):
+            return {name: Origin(leaf_name(plan), name) for name in plan.names} if table.startswith(STEP_PREFIX) else {}
+        case Project(source, columns):
+            below = provides(source, leaf_name)
+            return {c.name: below[c.expression.name] for c in columns if _is_column(c) and c.expression.name in below}
+        case Aggregate(source, keys, _):
+            below = provides(source, leaf_name)
+            return {k.name: below[k.expression.name] for k in keys if _is_column(k) and k.expression.name in below}
+        case Filter(source) | Distinct(source) | Limit(source) | Generate(source) | Window(source):
+            return provides(source, leaf_name)
+        case Join(left, right, kind, condition):
+            result: dict[str, Origin] = {}
+            if kind in (JoinKind.INNER, JoinKind.SEMI, JoinKind.LEFT, JoinKind.ANTI):
+                result |= provides(left, leaf_name)
+            if kind in (JoinKind.INNER, JoinKind.RIGHT):
+                result |= provides(right, leaf_name)
+            if kind in (JoinKind.INNER, JoinKind.SEMI):
+                from_right = provides(right, leaf_name)
+                for a, b, null_safe in _equalities(condition, left, right):
+                    if b in from_right:
+                        result.setdefault(a, _weaker(from_right[b], null_safe))
+                    if a in result and kind is JoinKind.INNER:
+                        result.setdefault(b, _weaker(result[a], null_safe))
+            return result
+        case _:
+            return {}
+
+
+def _renamed(columns: tuple[Named, ...], known: Known) -> Known:
+    return {c.expression.name: known[c.name] for c in columns if _is_column(c) and c.name in known}
+
+
+def _within(known: Known, plan: Plan) -> Known:
+    return {name: origin for name, origin in known.items() if name in plan.names}
+
+
+def _partition(functions: tuple[Named, ...], known: Known) -> Known:
+    """Only columns by which every function is partitioned: other rows of a partition still count."""
+    partitions = [{part.name for part in f.expression.args.get("partition_by") or ()} for f in functions]
+    common = set.intersection(*partitions) if partitions else set()
+    return {name: origin for name, origin in known.items() if name in common}
+
+
+def _is_column(named: Named) -> bool:
+    return isinstance(named.expression, exp.Column)
+
+
+def _weaker(origin: Origin, null_safe: bool) -> Origin:
+    return Origin(origin.relation, origin.column, origin.null_safe or null_safe)
+
+
+def _equalities(condition: exp.Expression | None, left: Plan, right: Plan) -> list[tuple[str, str, bool]]:
+    """Pairs of a left and a right column that the join makes equal, and whether NULL matches NULL."""
+    found = []
+    for conjunct in conjuncts(condition):
+        if isinstance(conjunct, exp.EQ | exp.NullSafeEQ):
+            a, b = conjunct.this, conjunct.expression
+            if isinstance(a, exp.Column) and isinstance(b, exp.Column):
+                null_safe = isinstance(conjunct, exp.NullSafeEQ)
+                if a.name in left.names and b.name in right.names:
+                    found.append((a.name, b.name, null_safe))
+                elif b.name in left.names and a.name in right.names:
+                    found.append((b.name, a.name, null_safe))
+    return found

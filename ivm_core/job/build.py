@@ -1,0 +1,264 @@
+"""Build the maintenance job of a view for one pattern of changed base tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from ivm_core.cost.model import Reason, Strategy
+from ivm_core.delta.accumulators import COUNT
+from ivm_core.delta.differentiate import after, differentiate
+from ivm_core.delta.simplify import simplify
+from ivm_core.delta.state import StateKind, StateLayout
+from ivm_core.job.bounds import STEP_PREFIX, place_bounds
+from ivm_core.job.compile import CompiledView
+from ivm_core.job.model import (
+    RECOMPUTED_KEYS,
+    VANISHED,
+    Bound,
+    Combine,
+    Input,
+    InputColumn,
+    MaintenanceJob,
+    MergeColumn,
+    Slice,
+    Step,
+    Write,
+    WriteKind,
+)
+from ivm_core.plan.nodes import (
+    WEIGHT,
+    Aggregate,
+    At,
+    Changes,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Plan,
+    Project,
+    Scan,
+    ScanColumn,
+    column,
+    keep,
+    walk,
+)
+from ivm_core.plan.rewrite import both, transform_down
+from ivm_core.plan.schema import types_of
+from ivm_core.plan.to_sql import input_name, to_sql
+
+_PRESENT = "__ivm_present"
+
+
+def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
+    """The job that computes the whole state again."""
+    parts = _Parts()
+    everything = simplify(after(view.layout.stored, frozenset()))
+    parts.add_step("state", everything, "the whole state", materialize=False)
+    write = Write(WriteKind.OVERWRITE, "state", columns=view.layout.stored.names)
+    return MaintenanceJob(
+        view.name, view.fingerprint, Strategy.FULL, reason, view.tables, parts.inputs, parts.steps, write
+    )
+
+
+def batch_job(view: CompiledView, changed: frozenset[str], strategy: Strategy, reason: Reason) -> MaintenanceJob:
+    """The job for a batch in which exactly the ``changed`` base tables have changes.
+
+    ``strategy`` and ``reason`` are recorded; what is computed follows from the view's layout alone. Raises
+    ``delta.differentiate.NoRule`` where an operator has no rule.
+    """
+    parts = _Parts()
+    match view.layout.kind:
+        case StateKind.BAG:
+            write = _bag(view.layout, changed, parts)
+        case StateKind.MERGED_GROUPS:
+            write = _merged_groups(view.layout, changed, parts)
+        case StateKind.RECOMPUTED_GROUPS:
+            write = _recomputed_groups(view.layout, changed, parts)
+    return MaintenanceJob(
+        view.name, view.fingerprint, strategy, reason, tuple(sorted(changed)), parts.inputs, parts.steps, write
+    )
+
+
+def _bag(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
+    """ΔV, netted."""
+    delta = net(differentiate(layout.stored, changed))
+    parts.add_step("view_changes", simplify(delta), "the view's own changes, netted")
+    return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names)
+
+
+def net(delta: Plan) -> Plan:
+    """Weights summed over equal rows, zeros dropped."""
+    names = tuple(name for name in delta.names if name != WEIGHT)
+    summed = Aggregate(delta, keep(names), (Named(WEIGHT, exp.Sum(this=column(WEIGHT))),))
+    return Filter(summed, _differs(column(WEIGHT)))
+
+
+def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
+    """γ over ΔQ with weighted sums: the change of each touched group's accumulators."""
+    aggregate = _aggregate(layout)
+    delta = differentiate(aggregate.source, changed)
+    calls = tuple(call for a in layout.accumulators for call in a.changes())
+    extremes = tuple(a for a in layout.accumulators if a.combine != "add")
+    summed = Aggregate(delta, aggregate.keys, calls)
+    changes = Project(
+        summed,
+        (
+            *keep(layout.keys),
+            *(Named(a.name, a.changed()) for a in layout.accumulators),
+            *keep(tuple(a.deleted for a in extremes)),
+        ),
+    )
+    touched = [_differs(column(a.name)) for a in layout.accumulators if a.combine == "add"]
+    touched += [_present(column(name)) for a in extremes for name in (a.name, a.deleted)]
+    parts.add_step("group_changes", simplify(Filter(changes, exp.or_(*touched))), "the change of each touched group")
+    recompute, recompute_inputs = None, ()
+    if extremes:
+        separate = _Parts()
+        again = _only_keys(layout.stored, layout.keys, RECOMPUTED_KEYS)
+        separate.add_step("recomputed_groups", simplify(after(again, changed)), "groups that lost their extreme value")
+        (recompute,), recompute_inputs = separate.steps, separate.inputs
+    return Write(
+        WriteKind.MERGE_GROUPS,
+        "group_changes",
+        keys=layout.keys,
+        columns=layout.stored.names,
+        merge=tuple(
+            MergeColumn(a.name, Combine(a.combine), a.type, "" if a.combine == "add" else a.deleted)
+            for a in layout.accumulators
+        ),
+        count=COUNT,
+        keep_empty=not layout.keys,
+        recompute=recompute,
+        recompute_inputs=recompute_inputs,
+    )
+
+
+def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
+    """K = keys(ΔQ); the new rows γ(Q⁺ ⋉ K), and the keys of K that have none any more."""
+    aggregate = _aggregate(layout)
+    columns = layout.stored.names
+    if not layout.keys:
+        parts.add_step("state", simplify(after(layout.stored, changed)), "the one group", materialize=False)
+        return Write(WriteKind.OVERWRITE, "state", columns=columns)
+    touched = Aggregate(differentiate(aggregate.source, changed), aggregate.keys, ())
+    parts.add_step("touched_groups", simplify(touched), "the keys of the groups that the batch touches")
+    again = simplify(after(_only_keys(layout.stored, layout.keys, "touched_groups"), changed))
+    present = Project(again, (*keep(columns), Named(_PRESENT, exp.true())))
+    keys = tuple(f"__ivm_key_{n}" for n in range(1, len(layout.keys) + 1))
+    touched_scan = _step_scan("touched_groups", layout.stored, layout.keys)
+    left = Project(touched_scan, tuple(Named(k, column(name)) for k, name in zip(keys, layout.keys, strict=True)))
+    matched = Join(left, present, JoinKind.LEFT, _same(keys, layout.keys))
+    values = (
+        *(Named(name, column(key)) for name, key in zip(layout.keys, keys, strict=True)),
+        *keep(columns[len(layout.keys) :]),
+        Named(VANISHED, exp.Is(this=column(_PRESENT), expression=exp.Null())),
+    )
+    parts.add_step("group_rows", Project(matched, values), "the new rows of the touched groups")
+    return Write(WriteKind.REPLACE_GROUPS, "group_rows", keys=layout.keys, columns=columns)
+
+
+def _aggregate(layout: StateLayout) -> Aggregate:
+    assert layout.aggregate is not None
+    return layout.aggregate
+
+
+def _only_keys(stored: Plan, keys: tuple[str, ...], step: str) -> Plan:
+    """The rows of the state whose keys occur in a step; NULL keys match."""
+    wanted = tuple(f"__ivm_wanted_{n}" for n in range(1, len(keys) + 1))
+    scan = _step_scan(step, stored, keys)
+    right = Project(scan, tuple(Named(w, column(name)) for w, name in zip(wanted, keys, strict=True)))
+    return Join(stored, right, JoinKind.SEMI, _same(keys, wanted))
+
+
+def _step_scan(step: str, stored: Plan, keys: tuple[str, ...]) -> Scan:
+    types = types_of(stored)
+    return Scan(STEP_PREFIX + step, tuple(ScanColumn(k, k, types.get(k) or "string") for k in keys), At.AFTER)
+
+
+def _same(left: tuple[str, ...], right: tuple[str, ...]) -> exp.Expression | None:
+    pairs = zip(left, right, strict=True)
+    return both(*(exp.NullSafeEQ(this=column(a), expression=column(b)) for a, b in pairs))
+
+
+def _differs(value: exp.Expression) -> exp.Expression:
+    return exp.NEQ(this=value, expression=exp.Literal.number(0))
+
+
+def _present(value: exp.Expression) -> exp.Expression:
+    return exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+
+
+@dataclass
+class _Parts:
+    """The inputs and steps of a job under construction; equal leaves with equal bounds share one input."""
+
+    _inputs: dict[tuple[Scan | Changes, tuple[Bound, ...]], Input] = field(default_factory=dict)
+    _steps: list[Step] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        return tuple(self._inputs.values())
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(self._steps)
+
+    def add_step(self, name: str, plan: Plan, comment: str, *, materialize: bool = True) -> None:
+        """Append a step; subplans over changes that occur more than once become steps of their own first."""
+        for number, shared in enumerate(_repeated(plan), start=1):
+            shared_name = f"{name}_part_{number}"
+            types = types_of(shared)
+            scan = Scan(
+                STEP_PREFIX + shared_name,
+                tuple(ScanColumn(n, n, types.get(n) or "string") for n in shared.names),
+                At.AFTER,
+            )
+            plan = transform_down(plan, lambda node, s=shared, r=scan: r if node == s else node)  # type: ignore[misc]
+            self._append(shared_name, shared, "computed once, used more than once", materialize=True)
+        self._append(name, plan, comment, materialize=materialize)
+
+    def _append(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:
+        bound = place_bounds(plan, self._leaf_name, self._name_input)
+        self._steps.append(Step(name, to_sql(bound, leaf_name=_relation_name), comment, materialize))
+
+    def _leaf_name(self, leaf: Scan | Changes) -> str:
+        """The name of a small relation: a step, or a table's changes."""
+        return _relation_name(leaf) if isinstance(leaf, Scan) else self._name_input(leaf, ())
+
+    def _name_input(self, leaf: Scan | Changes, bounds: tuple[Bound, ...]) -> str:
+        key = (leaf, bounds)
+        if key not in self._inputs:
+            name = _unused(input_name(leaf), {item.name for item in self._inputs.values()})
+            columns = tuple(InputColumn(c.name, c.source, c.type) for c in leaf.columns)
+            self._inputs[key] = Input(name, leaf.table, _slice(leaf), columns, bounds)
+        return self._inputs[key].name
+
+
+def _relation_name(leaf: Scan | Changes) -> str:
+    return leaf.table.removeprefix(STEP_PREFIX)
+
+
+def _slice(leaf: Scan | Changes) -> Slice:
+    if isinstance(leaf, Changes):
+        return Slice.CHANGES
+    return Slice.BEFORE if leaf.at is At.BEFORE else Slice.AFTER
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    taken = set(taken)
+    if name not in taken:
+        return name
+    return next(candidate for n in range(2, len(taken) + 3) if (candidate := f"{name}_{n}") not in taken)
+
+
+def _repeated(plan: Plan) -> list[Plan]:
+    """The largest subplans over changes that occur more than once, changes themselves aside."""
+    counts = Counter(node for node in walk(plan) if not isinstance(node, Changes | Scan))
+    over_changes = {node for node in counts if counts[node] > 1 and any(isinstance(n, Changes) for n in walk(node))}
+    inner = {below for node in over_changes for below in list(walk(node))[1:] if below in over_changes}
+    # A part of a repeated subplan is itself worth a step only where it also occurs outside of it.
+    return [node for node in counts if node in over_changes and node not in inner]
