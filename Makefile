@@ -1,0 +1,33 @@
+# Every target does its own set-up: a fresh machine needs only Python >= 3.11, Java >= 17 and make.
+.DEFAULT_GOAL := help
+SF ?= 1
+PYTEST_ARGS ?=
+READY := .venv/.ready
+.PHONY: help setup demo test check fuzz clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Make .venv from the lock file, with .venv/bin/ivm and Delta's JARs
+
+$(READY): uv.lock pyproject.toml scripts/setup.sh scripts/fetch_jars.py
+	@bash scripts/setup.sh
+	@touch $@
+
+demo: $(READY) ## TPC-H views kept fresh by an Airflow DAG, with times (SF=0.1 for a quick look)
+	@.venv/bin/ivm demo --sf $(SF)
+
+test: $(READY) ## Run the ordinary tests
+	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+check: $(READY) ## Check style, types and the direction of imports
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+
+fuzz: $(READY) ## Search for wrong results with ten times the random cases
+	@.venv/bin/python -m pytest -m "slow or not slow" --hypothesis-profile=fuzz $(PYTEST_ARGS)
+
+clean: ## Remove what was made here: .venv, .ivm and caches
+	rm -rf .venv .ivm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse metastore_db derby.log dist
