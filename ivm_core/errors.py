@@ -10,6 +10,7 @@
     │   ├── UnknownColumnError    a column that its table does not have
     │   └── InvalidNameError      a name that cannot be used for a view
     ├── NotIncrementalError       ``incremental_strict`` and the batch cannot be incremental
+    │   └── NoRule                an operator has no delta: the decision is full
     ├── UnknownViewError          no view is registered under the name
     ├── ViewExistsError           a different view is registered under the name, or something depends on it
     ├── BaseTableError            a base table is missing, replaced, or its history is gone
@@ -89,6 +90,16 @@ class NotIncrementalError(IvmError):
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class NoRule(NotIncrementalError):
+    """``operator`` can be neither weighted nor restricted to keys; the decision turns it into a full refresh."""
+
+    code = "NO_RULE"
+
+    def __init__(self, operator: str, reason: str) -> None:
+        super().__init__(f"{operator}: {reason}", reason=reason)
+        self.operator = operator
 
 
 class UnknownViewError(IvmError):

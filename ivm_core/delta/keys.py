@@ -1,0 +1,128 @@
+"""Affected keys: the distinct keys that occur in a delta, and the part of a relation that has one of them.
+
+K = distinct π_keys(ΔQ) is never wrong by being too large: a key whose rows cancel is recomputed to what it was.
+Its columns are called ``__ivm_key_1`` …, so that they meet no column of the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from ivm_core.errors import NoRule
+from ivm_core.plan.nodes import (
+    HIDDEN_PREFIX,
+    WEIGHT,
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Plan,
+    Project,
+    UnionAll,
+    column,
+    keep,
+    references,
+)
+from ivm_core.plan.rewrite import both, substitute
+from ivm_core.plan.schema import type_of, types_of
+
+KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
+# Spark neither groups nor joins by these.
+_UNGROUPABLE = ("map<", "variant", "geometry", "geography")
+
+
+def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression]) -> Aggregate:
+    """K = distinct π_expressions(ΔQ), one column ``__ivm_key_<n>`` for each expression over ΔQ's columns.
+
+    Raises NoRule where a key's type cannot be compared. Without expressions K has one row if ΔQ has any.
+    """
+    types = types_of(delta)
+    for expression in expressions:
+        if not is_groupable(_type(expression, types)):
+            raise NoRule(expression.sql("spark"), f"{_type(expression, types)} cannot be a key")
+    if not expressions:
+        return Aggregate(delta, (Named(_key_name(1), exp.Literal.number(1)),), ())
+    return Aggregate(delta, tuple(Named(_key_name(n), e.copy()) for n, e in enumerate(expressions, start=1)), ())
+
+
+def having_keys(plan: Plan, expressions: Sequence[exp.Expression], keys: Plan) -> Plan:
+    """Q ⋉ K by ``expressions`` over Q's columns, null-safe: NULL keys are groups and partitions like others."""
+    condition = both(
+        *(
+            exp.NullSafeEQ(this=_operand(expression), expression=column(name))
+            for expression, name in zip(expressions, keys.names, strict=True)
+        )
+    )
+    return Join(plan, keys, JoinKind.SEMI, condition)
+
+
+def touched_by(plan: Plan, delta: Plan, condition: exp.Expression | None) -> Plan:
+    """L ⋉ ΔR by the join's own condition: the rows of L for which some changed row of R counts.
+
+    Being the condition itself, it is right for any of them: theta joins and the null-aware NOT IN too.
+    """
+    used = tuple(name for name in delta.names if condition is not None and name in references(condition))
+    keys = distinct_keys(delta, tuple(column(name) for name in used))
+    on_keys: Mapping[str, exp.Expression] = {n: column(k) for n, k in zip(used, keys.names, strict=False)}
+    return Join(plan, keys, JoinKind.SEMI, None if condition is None else substitute(condition, on_keys))
+
+
+def is_restriction(plan: Plan) -> bool:
+    """True for Q ⋉ K as built here."""
+    return isinstance(plan, Join) and plan.kind is JoinKind.SEMI and is_keys(plan.right)
+
+
+def is_keys(plan: Plan) -> bool:
+    """True for a relation K as built here."""
+    return all(name.startswith(KEY_PREFIX) for name in plan.names)
+
+
+def difference(after: Plan, before: Plan) -> Plan:
+    """Q⁺ − Q⁻ as one weighted relation, netted where its rows can be compared."""
+    return net(UnionAll((weighted(after, 1), weighted(before, -1))))
+
+
+def weighted(plan: Plan, weight: int) -> Project:
+    """Every row of a relation with the same weight."""
+    literal = exp.Literal.number(weight) if weight >= 0 else exp.Neg(this=exp.Literal.number(-weight))
+    return Project(plan, (*keep(plan.names), Named(WEIGHT, exp.cast(literal, "bigint", dialect="spark"))))
+
+
+def net(delta: Plan) -> Plan:
+    """Equal rows added up, those with weight 0 dropped; unchanged where a column is not known to be comparable."""
+    types = types_of(delta)
+    rows = tuple(name for name in delta.names if name != WEIGHT)
+    if not all(types.get(name) is not None and is_groupable(types[name]) for name in rows):
+        return delta
+    summed = Aggregate(delta, keep(rows), (Named(WEIGHT, exp.Sum(this=column(WEIGHT))),))
+    return Filter(summed, exp.NEQ(this=column(WEIGHT), expression=exp.Literal.number(0)))
+
+
+def is_net(plan: Plan) -> bool:
+    """True for a relation as built by ``net``."""
+    match plan:
+        case Filter(Aggregate(_, _, (Named(name, exp.Sum()),)), exp.NEQ() as condition):
+            return name == WEIGHT and references(condition) == {WEIGHT}
+        case _:
+            return False
+
+
+def is_groupable(type_: str | None) -> bool:
+    """True unless the Spark type is known to contain one that cannot be compared."""
+    return type_ is None or not any(part in type_.lower() for part in _UNGROUPABLE)
+
+
+def _key_name(position: int) -> str:
+    return f"{KEY_PREFIX}{position}"
+
+
+def _type(expression: exp.Expression, types: Mapping[str, str | None]) -> str | None:
+    return types.get(expression.name) if isinstance(expression, exp.Column) else type_of(expression, types)
+
+
+def _operand(expression: exp.Expression) -> exp.Expression:
+    simple = isinstance(expression, exp.Column | exp.Literal | exp.Paren | exp.Func | exp.Cast)
+    return expression.copy() if simple else exp.Paren(this=expression.copy())
