@@ -12,7 +12,7 @@ class MaintenanceReport:
     """The outcome of one batch of one view, or of the finding that none was needed.
 
     ``rows_changed`` counts rows of the view's state that were inserted, updated or deleted; ``error`` is the
-    message of a failed batch (then the view stands where it stood).
+    message of a failed batch (then the view stands where it stood), ``error_code`` its ``IvmError.code`` if it has one.
     """
 
     view: str
@@ -27,3 +27,4 @@ class MaintenanceReport:
     predicted_incremental_seconds: float | None = None
     predicted_full_seconds: float | None = None
     error: str | None = None
+    error_code: str | None = None
