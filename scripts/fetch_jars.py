@@ -57,11 +57,14 @@ def main() -> int:
         if missing := [name for name, path in found.items() if path is None]:
             print(output, file=sys.stderr)
             return fail(
-                f"{', '.join(missing)} could not be fetched from Maven Central (see above). Behind a proxy, set HTTPS_PROXY; "
-                "for a mirror, set spark.jars.ivySettings in a spark-defaults.conf and SPARK_CONF_DIR to its folder."
+                f"{', '.join(missing)} could not be fetched from Maven Central (see above). Behind a proxy, "
+                "set HTTPS_PROXY; for a mirror, set spark.jars.ivySettings in a spark-defaults.conf and SPARK_CONF_DIR "
+                "to its folder."
             )
         if broken := [name for name, path in found.items() if path and not is_whole(path, name)]:
-            return fail(f"{', '.join(broken)}: not the file that was expected (its SHA-256 differs); nothing was installed.")
+            return fail(
+                f"{', '.join(broken)}: not the file that was expected (its SHA-256 differs); nothing was installed."
+            )
         FOLDER.mkdir(parents=True, exist_ok=True)
         for name, path in found.items():
             assert path is not None

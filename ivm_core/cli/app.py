@@ -1,0 +1,113 @@
+"""The entry point: run a command, turn every error into one paragraph and a fixed exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from ivm_core.cli import inspection, operation, project
+from ivm_core.cli.output import print_error
+from ivm_core.errors import IvmError
+
+INTERRUPTED = 130
+USAGE = 64
+
+EPILOG = (
+    "Exit codes: 0 done · 1 unexpected error · 2 wrong definition or SQL · 3 cannot be incremental · "
+    "4 unknown or existing view · 5 base table · 6 view differs from its query · 7 catalogue · 8 settings · "
+    "9 environment · 10 some views failed · 64 wrong usage · 130 interrupted. "
+    "Settings come from options, IVM_* variables and ivm.toml, in this order. IVM_DEBUG=1 shows tracebacks."
+)
+
+app = typer.Typer(
+    name="ivm",
+    help="Keep views on Delta Lake fresh, by exactly-once incremental batches on Spark.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ivm {version('ivm-core')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _global(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Keep views on Delta Lake fresh, by exactly-once incremental batches on Spark."""
+
+
+# In the order of a first day: the help lists them so.
+for function in (
+    project.init,
+    project.plan,
+    project.apply,
+    inspection.explain,
+    operation.maintain,
+    operation.refresh,
+    operation.validate,
+    inspection.status,
+    inspection.history,
+    inspection.query,
+    inspection.lineage,
+    operation.drop,
+    inspection.doctor,
+    project.demo,
+):
+    app.command()(function)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``ivm`` with the arguments (None: the process's own) and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
+    try:
+        code = app(args=given, prog_name="ivm", standalone_mode=False)
+    except KeyboardInterrupt:
+        print_error("INTERRUPTED", "Interrupted. A batch that was not committed is finished by the next run.", as_json)
+        return INTERRUPTED
+    except typer.Abort:
+        print_error("ABORTED", "Nothing was done.", as_json)
+        return INTERRUPTED
+    except TyperException as error:
+        print_error("USAGE", f"{error.format_message().rstrip('.')}. See `ivm --help`.", as_json)
+        return USAGE
+    except IvmError as error:
+        if os.environ.get("IVM_DEBUG") == "1":
+            raise
+        print_error(error.code, error.message, as_json, _details(error))
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; keep the interpreter from complaining at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("IVM_DEBUG") == "1":
+            raise
+        print_error("ERROR", _unexpected(error), as_json)
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _details(error: IvmError) -> dict[str, object]:
+    """The fields of the error besides its message, as ``line`` and ``construct``."""
+    return {name: value for name, value in vars(error).items() if name != "message" and value not in (None, "")}
+
+
+def _unexpected(error: Exception) -> str:
+    from ivm_core.settings import mask_url
+
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = " ".join(mask_url(word) for word in (lines or ["no message"])[0].split())
+    return f"{type(error).__name__}: {first[:600]} (IVM_DEBUG=1 shows where.)"

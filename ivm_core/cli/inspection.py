@@ -1,0 +1,174 @@
+"""Commands that only look: explain, status, history, query, lineage, doctor."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.tree import Tree
+
+from ivm_core.cli.options import AsJson, SettingsFile, ViewName, ViewNames, engine_of
+from ivm_core.cli.output import console, print_json, print_sql, print_table, seconds, sql_text, strategy, text, verdict
+from ivm_core.errors import DefinitionError, EnvironmentProblem
+
+
+def explain(
+    target: Annotated[
+        str, typer.Argument(metavar="VIEW|FILE.sql", help="A view's name, a file with its SQL, or - for stdin.")
+    ],
+    sql: Annotated[bool, typer.Option("--sql", help="Only the generated SQL.")] = False,
+    delta: Annotated[bool, typer.Option("--delta", help="Only the delta plan.")] = False,
+    settings: SettingsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show plan, delta plan, strategy with reason, and the generated SQL."""
+    with engine_of(settings) as engine:
+        explanation = engine.explain(_view_or_sql(target))
+    if as_json:
+        print_json(explanation)
+    elif sql:
+        print_sql(sql_text(explanation.sql))
+    else:
+        console().print(text(explanation.delta if delta else explanation), soft_wrap=True)
+
+
+def status(views: ViewNames = None, settings: SettingsFile = None, as_json: AsJson = False) -> None:
+    """Show how far each view is behind, its last batch and the history left."""
+    with engine_of(settings) as engine:
+        found = engine.status(views or None)
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        (
+            "view",
+            "group",
+            "status",
+            "behind",
+            "rows",
+            "lag",
+            "last batch",
+            "took",
+            "finished",
+            "validated",
+            "history left",
+        ),
+        (
+            (
+                text(view.view),
+                text(view.group),
+                text(view.status),
+                text({table: f"+{lag}" for table, lag in view.lag_versions.items() if lag}),
+                f"{view.lag_rows:,}" if view.lag_rows else "",
+                seconds(view.lag_seconds or None),
+                strategy(view.last_strategy),
+                seconds(view.last_seconds),
+                text(view.last_finished_at),
+                verdict(view.validated),
+                seconds(view.retention_left_seconds),
+            )
+            for view in found
+        ),
+        right=("rows", "lag", "took", "history left"),
+    )
+
+
+def history(
+    view: ViewName,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many batches, newest first.")] = 20,
+    settings: SettingsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a view's batches: strategy, reason, versions, rows and time."""
+    with engine_of(settings) as engine:
+        batches = engine.history(view, limit=limit)
+    if as_json:
+        print_json(batches)
+        return
+    print_table(
+        ("batch", "", "finished", "strategy", "reason", "rows changed", "time", "predicted", "to versions"),
+        (
+            (
+                str(batch.number),
+                verdict(batch.error is None),
+                text(batch.finished_at),
+                strategy(batch.strategy),
+                text(batch.reason),
+                f"{batch.rows_changed:,}",
+                seconds(batch.seconds),
+                seconds(batch.predicted_incremental_seconds),
+                text(batch.to_versions),
+            )
+            for batch in batches
+        ),
+        right=("batch", "rows changed", "time", "predicted"),
+    )
+
+
+def query(
+    view: ViewName,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many rows.")] = 20,
+    settings: SettingsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show rows of a view."""
+    with engine_of(settings) as engine:
+        frame = engine.read(view).limit(limit)
+        columns, rows = frame.columns, [tuple(row) for row in frame.collect()]
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+        return
+    print_table([text(column) for column in columns], ([text(value) for value in row] for row in rows))
+
+
+def lineage(
+    view: Annotated[
+        str | None, typer.Argument(metavar="[VIEW]", help="Default: all views.", show_default=False)
+    ] = None,
+    settings: SettingsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which tables and views each view reads."""
+    with engine_of(settings) as engine:
+        edges = engine.lineage(view)
+    if as_json:
+        print_json(edges)
+        return
+    read = {source for sources in edges.values() for source in sources}
+    for root in [view] if view else sorted(name for name in edges if name not in read):
+        console().print(_branch(Tree(f"[bold]{text(root)}[/]"), root, edges))
+
+
+def doctor(settings: SettingsFile = None, as_json: AsJson = False) -> None:
+    """Check Java, JARs, settings, catalogue, Change Data Feed and retention."""
+    with engine_of(settings) as engine:
+        checks = engine.doctor()
+    if as_json:
+        print_json(checks)
+    else:
+        print_table(
+            ("", "check", "found", "advice"),
+            ((verdict(check.ok), text(check.name), text(check.detail), text(check.advice)) for check in checks),
+        )
+    if not all(check.ok for check in checks):
+        raise typer.Exit(EnvironmentProblem.exit_code)
+
+
+def _view_or_sql(target: str) -> str:
+    if target == "-":
+        return sys.stdin.read()
+    path = Path(target)
+    if path.suffix.lower() != ".sql":
+        return target
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DefinitionError(f"{path} cannot be read as a text file with one view: {error}.") from None
+
+
+def _branch(tree: Tree, view: str, edges: dict[str, tuple[str, ...]]) -> Tree:
+    for source in edges.get(view, ()):
+        _branch(tree.add(text(source)), source, edges)
+    return tree

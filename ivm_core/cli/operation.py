@@ -1,0 +1,152 @@
+"""Commands that change views or check them: maintain, refresh, validate, drop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ivm_core.cli.options import (
+    AsJson,
+    AsOf,
+    GroupName,
+    PolicyName,
+    SettingsFile,
+    ViewName,
+    ViewNames,
+    engine_of,
+    progress,
+)
+from ivm_core.cli.output import BAD, GOOD, console, print_json, print_table, seconds, strategy, text, verdict
+from ivm_core.errors import DriftError
+
+if TYPE_CHECKING:
+    from ivm_core.apply.model import MaintenanceReport
+    from ivm_core.validate.model import ValidationReport
+
+SOME_FAILED = 10
+
+
+def maintain(
+    views: ViewNames = None,
+    group: GroupName = None,
+    as_of: AsOf = None,
+    policy: PolicyName = None,
+    settings: SettingsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring views to the newest state of their tables, all to the same cut."""
+    with engine_of(settings) as engine, progress(as_json) as on_progress:
+        reports = engine.maintain(views or None, as_of=as_of, policy=policy, group=group, on_progress=on_progress)
+    _print_reports(reports, as_json)
+
+
+def refresh(
+    views: Annotated[list[str], typer.Argument(metavar="VIEW...")],
+    settings: SettingsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recompute views from their whole query."""
+    reports = []
+    with engine_of(settings) as engine, progress(as_json) as on_progress:
+        for view in views:
+            on_progress(view, "full refresh")
+            reports.append(engine.refresh(view))
+    _print_reports(reports, as_json)
+
+
+def validate(
+    views: ViewNames = None,
+    measure_full: Annotated[
+        bool, typer.Option("--measure-full", help="Also time a full refresh into a scratch table.")
+    ] = False,
+    settings: SettingsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare views with their query at the same versions, row for row."""
+    reports: list[ValidationReport] = []
+    with engine_of(settings) as engine, progress(as_json) as on_progress:
+        for view in views or [status.view for status in engine.status()]:
+            on_progress(view, "comparing")
+            reports.append(engine.validate(view, measure_full=measure_full))
+    if as_json:
+        print_json(reports)
+    else:
+        _print_validations(reports, measure_full)
+    if not all(report.ok for report in reports):
+        raise typer.Exit(DriftError.exit_code)
+
+
+def drop(view: ViewName, settings: SettingsFile = None, as_json: AsJson = False) -> None:
+    """Remove a view with its state; its base tables stay. A view that others read is kept."""
+    with engine_of(settings) as engine:
+        engine.drop(view)
+    if as_json:
+        print_json({"dropped": view})
+    else:
+        console().print(f"{GOOD} {text(view)} dropped")
+
+
+def _print_reports(reports: list[MaintenanceReport], as_json: bool) -> None:
+    if as_json:
+        print_json(reports)
+    elif reports:
+        print_table(
+            ("", "view", "strategy", "reason", "rows changed", "time", "to versions"),
+            (
+                (
+                    verdict(report.error is None),
+                    text(report.view),
+                    strategy(report.strategy),
+                    text(report.reason),
+                    f"{report.rows_changed:,}",
+                    seconds(report.seconds),
+                    text(report.to_versions),
+                )
+                for report in reports
+            ),
+            right=("rows changed", "time"),
+        )
+        for report in reports:
+            if report.error is not None:
+                console(stderr=True).print(
+                    f"{BAD} {text(report.view)}: {text(' '.join(report.error.split()))}", soft_wrap=True
+                )
+    else:
+        console().print("There are no views yet: write one under sql/ and run `ivm apply`.")
+    if any(report.error is not None for report in reports):
+        raise typer.Exit(SOME_FAILED)
+
+
+def _print_validations(reports: list[ValidationReport], measured: bool) -> None:
+    columns = (
+        "",
+        "view",
+        "rows",
+        "missing",
+        "unexpected",
+        "time",
+        *(("full refresh",) if measured else ()),
+        "versions",
+    )
+    print_table(
+        columns,
+        (
+            (
+                verdict(report.ok),
+                text(report.view),
+                f"{report.rows:,}",
+                f"{report.missing_count:,}",
+                f"{report.unexpected_count:,}",
+                seconds(report.seconds),
+                *((seconds(report.full_seconds),) if measured else ()),
+                text(report.versions),
+            )
+            for report in reports
+        ),
+        right=("rows", "missing", "unexpected", "time", "full refresh"),
+    )
+    for report in reports:
+        for kind, rows in (("missing", report.missing), ("unexpected", report.unexpected)):
+            for row in rows:
+                console().print(f"  {text(report.view)}: {kind} {row.copies} × {text(row.row)}", soft_wrap=True)

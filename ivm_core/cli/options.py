@@ -1,0 +1,122 @@
+"""Options and arguments that several commands share, and how an engine is opened from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ivm_core.maintain import Engine
+    from ivm_core.plan.definition import Policy
+    from ivm_core.settings import Settings
+
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings",
+        metavar="PATH",
+        help="Settings file, or the folder it is in. Default: ./ivm.toml.",
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+ViewName = Annotated[str, typer.Argument(metavar="VIEW", help="A view's name: schema.view.", show_default=False)]
+ViewNames = Annotated[
+    list[str] | None, typer.Argument(metavar="[VIEW]...", help="Views; default: all.", show_default=False)
+]
+GroupName = Annotated[
+    str | None, typer.Option("--group", metavar="NAME", help="Only the views of this group.", show_default=False)
+]
+
+
+def parse_instant(value: str) -> datetime:
+    """An ISO 8601 time, as 2026-05-31T06:00+02:00; UTC where it names no zone."""
+    try:
+        instant = datetime.fromisoformat(value)
+    except ValueError:
+        raise typer.BadParameter("use ISO 8601, as in 2026-05-31T06:00:00Z") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+AsOf = Annotated[
+    datetime | None,
+    typer.Option(
+        "--as-of",
+        parser=parse_instant,
+        metavar="TIME",
+        help="Up to what was committed by then (ISO 8601; UTC if it names no zone). Default: now.",
+        show_default=False,
+    ),
+]
+
+
+def parse_policy(value: str) -> Policy:
+    """A refresh policy by its name."""
+    # Imported here: it brings SQL parsing along, which `ivm --help` does not need.
+    from ivm_core.plan.definition import Policy
+
+    try:
+        return Policy(value.lower())
+    except ValueError:
+        raise typer.BadParameter(f"use one of {', '.join(Policy)}") from None
+
+
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        parser=parse_policy,
+        metavar="POLICY",
+        help="Instead of the views' own: auto, incremental, incremental_strict or full.",
+        show_default=False,
+    ),
+]
+
+
+def load_settings(path: Path | None) -> Settings:
+    """The settings as ``--settings``, environment and file give them."""
+    from ivm_core.settings import Settings
+
+    return Settings.load(path)
+
+
+@contextmanager
+def engine_of(path: Path | None) -> Iterator[Engine]:
+    """An open engine with these settings; Spark starts when the engine first needs it."""
+    from ivm_core.maintain import Engine
+
+    engine = Engine.open(settings=load_settings(path))
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def progress(as_json: bool) -> Iterator[Callable[[str, str], None]]:
+    """Shows which view is at which stage while the body runs; silent where nobody watches.
+
+    Yields the callback ``(view, stage)``.
+    """
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from ivm_core.cli.output import console
+
+    terminal = console(stderr=True)
+    if as_json or not terminal.is_terminal:
+        yield lambda view, stage: None
+        return
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=terminal, transient=True
+    ) as bars:
+        task = bars.add_task("starting")
+
+        def show(view: str, stage: str) -> None:
+            bars.update(task, description=f"{view}  {stage}" if view else stage)
+
+        yield show
