@@ -1,0 +1,59 @@
+"""One Airflow DAG per maintenance group: cut → maintain → validate → report, built from the compiled manifest alone."""
+
+from datetime import UTC, datetime, timedelta
+
+from airflow.sdk import (
+    DAG,
+    CronDataIntervalTimetable,
+    ExceptionRetryPolicy,
+    RetryAction,
+    RetryRule,
+    get_parsing_context,
+    task,
+)
+from airflow.sdk.configuration import conf
+from ivm_airflow import tasks
+from ivm_airflow.failures import Concurrent, Permanent
+from ivm_airflow.manifest import Group, read_groups
+from ivm_airflow.params import group_doc, group_params
+from ivm_airflow.slug import dag_id
+
+RETRIES = {
+    "retries": 3,
+    "retry_delay": timedelta(seconds=30),
+    "retry_exponential_backoff": True,
+    "retry_policy": ExceptionRetryPolicy(
+        rules=[
+            RetryRule(Concurrent, RetryAction.RETRY, timedelta(seconds=5), "another commit came first"),
+            RetryRule(Permanent, RetryAction.FAIL, reason="no retry can pass"),
+        ]
+    ),
+}
+POOL = conf.get("ivm", "pool", fallback="default_pool")
+
+
+def build(group: Group) -> DAG:
+    """The DAG of one group; the same manifest gives the same DAG, whenever and wherever it is parsed."""
+    with DAG(
+        dag_id(group.name),
+        description=f"Keeps {len(group.views)} incremental views up to date",
+        doc_md=group_doc(group),
+        schedule=CronDataIntervalTimetable(group.schedule, timezone="UTC") if group.schedule else None,
+        start_date=datetime(2024, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        params=group_params(group),
+        default_args=RETRIES,
+        tags=["ivm"],
+    ) as dag:
+        cut = task(tasks.cut)(group.name)
+        maintain = task(tasks.maintain, max_active_tis_per_dag=1, pool=POOL)(group.name)
+        validate = task(tasks.validate, trigger_rule="none_skipped", pool=POOL)(group.name)
+        report = task(tasks.report, trigger_rule="none_skipped")(group.name)
+        cut >> maintain >> validate >> report
+    return dag
+
+
+for group in read_groups():
+    if get_parsing_context().dag_id in (None, dag_id(group.name)):
+        globals()[dag_id(group.name)] = build(group)

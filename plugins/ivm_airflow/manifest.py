@@ -1,0 +1,89 @@
+"""The compiled manifest: the maintenance groups and their views, read from one JSON file and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DEFAULT_PATH = ".ivm/manifest.json"
+VERSION = 1
+
+
+class ManifestError(ValueError):
+    """The manifest is not what this version can read; shown as the DAG file's import error."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """A view as its group's DAG shows it. ``validate_every_seconds`` None: only when a run asks for it."""
+
+    name: str
+    depends_on: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    policy: str = "auto"
+    validate_every_seconds: float | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A maintenance group; ``schedule`` is a cron expression, None for runs on demand only."""
+
+    name: str
+    schedule: str | None
+    views: tuple[GroupView, ...]
+
+
+def settings_path() -> Path | None:
+    """The deployment's settings file: ``IVM_SETTINGS``, else ``ivm.toml`` in the current folder, else None."""
+    if named := os.environ.get("IVM_SETTINGS"):
+        return Path(named)
+    return Path("ivm.toml") if Path("ivm.toml").exists() else None
+
+
+def manifest_path() -> Path:
+    """``IVM_MANIFEST``; otherwise what the settings file says, relative to its folder."""
+    if named := os.environ.get("IVM_MANIFEST"):
+        return Path(named)
+    settings = settings_path()
+    if settings is None or not settings.exists():
+        return Path(DEFAULT_PATH)
+    named = tomllib.loads(settings.read_text("utf-8")).get("manifest", DEFAULT_PATH)
+    return settings.parent / str(named)
+
+
+def read_groups(path: Path | None = None) -> tuple[Group, ...]:
+    """The groups in a stable order; none where no manifest has been written yet. Raises ManifestError."""
+    path = path or manifest_path()
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return ()
+    except ValueError as error:
+        raise ManifestError(f"The manifest is not valid JSON ({error}). Run `ivm apply` to write it again.") from error
+    if not isinstance(document, dict) or document.get("version") != VERSION:
+        raise ManifestError(f"The manifest is not of version {VERSION}. Run `ivm apply` to write it again.")
+    try:
+        groups = [_group(entry) for entry in document["groups"]]
+    except (KeyError, TypeError) as error:
+        raise ManifestError(f"The manifest lacks or misspells {error}. Run `ivm apply` to write it again.") from error
+    return tuple(sorted(groups, key=lambda group: group.name))
+
+
+def _group(entry: dict[str, Any]) -> Group:
+    views = tuple(
+        GroupView(
+            name=view["name"],
+            depends_on=tuple(view.get("depends_on", ())),
+            tables=tuple(view.get("tables", ())),
+            policy=view.get("policy", "auto"),
+            validate_every_seconds=view.get("validate_every_seconds"),
+            comment=view.get("comment") or "",
+        )
+        for view in entry["views"]
+    )
+    return Group(entry["name"], entry.get("schedule"), tuple(sorted(views, key=lambda view: view.name)))

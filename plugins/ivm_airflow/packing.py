@@ -1,0 +1,63 @@
+"""Values of ``ivm_core`` as the small JSON that tasks hand to each other, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ivm_core.apply.model import MaintenanceReport
+    from ivm_core.batch.model import Cut
+    from ivm_core.validate.model import ValidationReport
+
+
+def pack_cut(cut: Cut) -> dict[str, Any]:
+    """A cut as JSON: the instant and one ``[table, table id, version]`` a base table."""
+    return {
+        "as_of": cut.as_of.isoformat() if cut.as_of else None,
+        "versions": [[item.table, item.table_id, item.version] for item in cut.versions],
+    }
+
+
+def unpack_cut(packed: Mapping[str, Any]) -> Cut:
+    """The inverse of ``pack_cut``."""
+    from ivm_core.batch.model import Cut, TableVersion
+
+    as_of = packed["as_of"]
+    return Cut(
+        tuple(TableVersion(table, table_id, version) for table, table_id, version in packed["versions"]),
+        datetime.fromisoformat(as_of) if as_of else None,
+    )
+
+
+def pack_report(report: MaintenanceReport) -> dict[str, Any]:
+    """What the run's report says about a view's batch."""
+    return {
+        "view": report.view,
+        "strategy": str(report.strategy),
+        "reason": str(report.reason),
+        "detail": report.detail,
+        "from_versions": dict(report.from_versions),
+        "to_versions": dict(report.to_versions),
+        "rows_changed": report.rows_changed,
+        "seconds": round(report.seconds, 3),
+        "batch": report.batch,
+        "error": report.error,
+        "error_code": report.error_code,
+    }
+
+
+def pack_check(check: ValidationReport, tolerated: bool) -> dict[str, Any]:
+    """The counts and times of a validation, without its rows; ``tolerated``: a difference is shown, not a failure."""
+    return {
+        "view": check.view,
+        "ok": check.ok,
+        "tolerated": tolerated,
+        "missing_count": check.missing_count,
+        "unexpected_count": check.unexpected_count,
+        "rows": check.rows,
+        "versions": dict(check.versions),
+        "seconds": round(check.seconds, 3),
+        "full_seconds": None if check.full_seconds is None else round(check.full_seconds, 3),
+    }

@@ -1,0 +1,62 @@
+"""The trigger form of a group's DAG, and the text that its page shows."""
+
+from __future__ import annotations
+
+from airflow.sdk import Param
+
+from ivm_airflow.manifest import Group
+from ivm_airflow.request import MODES, REASON_LENGTH
+
+
+def group_params(group: Group) -> dict[str, Param]:
+    """Typed parameters: Airflow refuses a wrong one when the run is triggered, the tasks check them once more."""
+    names = [view.name for view in group.views]
+    return {
+        "views": Param(
+            None,
+            type=["null", "array"],
+            items={"type": "string", "enum": names} if names else {"type": "string"},
+            examples=names,
+            title="Views",
+            description_md="Bring only these views to the target. Empty: the whole group.",
+        ),
+        "mode": Param(
+            "auto",
+            type="string",
+            enum=list(MODES),
+            title="Mode",
+            description_md="`auto` keeps each view's own policy; `incremental` is full only when it must be; "
+            "`incremental_strict` fails rather than that; `full` computes the views anew.",
+        ),
+        "as_of": Param(
+            None,
+            type=["null", "string"],
+            format="date-time",
+            title="As of",
+            description_md="Bring the views to the newest table versions committed at or before this instant. "
+            "Empty: the end of the run's interval, or the moment it was triggered.",
+        ),
+        "measure_full": Param(
+            False,
+            type="boolean",
+            title="Validate everything and time a full refresh",
+            description_md="Compare every view with its query now, and measure what a full refresh would have taken.",
+        ),
+        "reason": Param(
+            "", type="string", maxLength=REASON_LENGTH, title="Reason", description_md="Shown in the run's report."
+        ),
+    }
+
+
+def group_doc(group: Group) -> str:
+    """The group's views as a Markdown table."""
+    lines = ["Brings the views of the group to one set of table versions, validates and reports.", ""]
+    lines += ["| view | reads | policy | about |", "|---|---|---|---|"]
+    for view in group.views:
+        reads = ", ".join((*view.depends_on, *(table for table in view.tables if table not in view.depends_on)))
+        lines.append(f"| {_cell(view.name)} | {_cell(reads)} | {_cell(view.policy)} | {_cell(view.comment)} |")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())

@@ -1,0 +1,90 @@
+"""The report of a run: one dictionary, written as JSON and as a page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ivm_airflow.slug import slug
+
+Entry = dict[str, Any]
+
+
+def build_report(
+    run: Mapping[str, Any],
+    maintained: Iterable[Mapping[str, Any]],
+    validated: Iterable[Mapping[str, Any]],
+    *,
+    docs: str | None = None,
+) -> Entry:
+    """Join what ``maintain`` and ``validate`` found, one entry a view; ``validated`` None: the view was not checked."""
+    checks = {check["view"]: check for check in validated}
+    views = [_entry(report, checks.pop(report["view"], None)) for report in maintained]
+    views += [
+        _entry({"view": view, "strategy": "noop", "reason": "already_current"}, check) for view, check in checks.items()
+    ]
+    failed = [view["view"] for view in views if view["error"]]
+    drifted = [view["view"] for view in views if view["validated"] is False and not view["tolerated"]]
+    return {
+        **run,
+        "ok": not failed and not drifted,
+        "failed": failed,
+        "drifted": drifted,
+        "seconds": round(sum(view["seconds"] for view in views), 3),
+        "rows_changed": sum(view["rows_changed"] for view in views),
+        "data_docs": docs,
+        "views": views,
+    }
+
+
+def summary(report: Mapping[str, Any]) -> Entry:
+    """The few numbers of a report that are worth an XCom."""
+    strategies: dict[str, int] = {}
+    for view in report["views"]:
+        strategies[view["strategy"]] = strategies.get(view["strategy"], 0) + 1
+    counts = {"views": len(report["views"]), "strategies": strategies}
+    return {**counts, **{key: report[key] for key in ("ok", "failed", "drifted", "seconds", "rows_changed")}}
+
+
+def write_report(report: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
+    """Write ``<slug of the run's id>.json`` and ``.html`` under ``folder``; a second writing replaces the first."""
+    from ivm_airflow.page import render_page
+
+    folder.mkdir(parents=True, exist_ok=True)
+    name = slug(str(report["run_id"]))
+    data = folder / f"{name}.json"
+    page = folder / f"{name}.html"
+    _replace(data, json.dumps(report, indent=2, sort_keys=True, default=str))
+    _replace(page, render_page(report))
+    return data, page
+
+
+def _entry(report: Mapping[str, Any], check: Mapping[str, Any] | None) -> Entry:
+    return {
+        "view": report["view"],
+        "strategy": str(report["strategy"]),
+        "reason": str(report["reason"]),
+        "detail": report.get("detail") or "",
+        "from_versions": dict(report.get("from_versions") or {}),
+        "to_versions": dict(report.get("to_versions") or {}),
+        "rows_changed": int(report.get("rows_changed") or 0),
+        "seconds": float(report.get("seconds") or 0.0),
+        "batch": int(report.get("batch") or 0),
+        "error": report.get("error"),
+        "validated": None if check is None else bool(check["ok"]),
+        "tolerated": check is not None and bool(check["tolerated"]),
+        "missing": None if check is None else int(check["missing_count"]),
+        "unexpected": None if check is None else int(check["unexpected_count"]),
+        "rows": None if check is None else int(check["rows"]),
+        "validate_seconds": None if check is None else float(check["seconds"]),
+        "full_seconds": None if check is None else check.get("full_seconds"),
+    }
+
+
+def _replace(path: Path, text: str) -> None:
+    partial = path.with_suffix(f"{path.suffix}.{os.getpid()}")
+    partial.write_text(text, "utf-8")
+    partial.replace(path)

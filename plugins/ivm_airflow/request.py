@@ -1,0 +1,106 @@
+"""What a DAG run asks for, read from its parameters as untrusted input."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ivm_airflow.failures import Permanent
+
+MODES = ("auto", "incremental", "incremental_strict", "full")
+KEYS = frozenset({"views", "mode", "as_of", "measure_full", "reason"})
+REASON_LENGTH = 500
+WITH_INTERVAL = ("scheduled", "backfill")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A checked request. ``views`` None: the whole group; ``as_of`` None: the run's own instant."""
+
+    views: tuple[str, ...] | None = None
+    mode: str = "auto"
+    as_of: datetime | None = None
+    measure_full: bool = False
+    reason: str = ""
+
+    @property
+    def policy(self) -> str | None:
+        """The policy that overrides the views' own; None leaves each view its own."""
+        return None if self.mode == "auto" else self.mode
+
+    @property
+    def forced(self) -> bool:
+        """True where the run has work even if every view is already at its target."""
+        return self.mode == "full" or self.measure_full
+
+
+def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunRequest:
+    """Check the parameters of a run against ``allowed``, the registered views of its group. Raises Permanent.
+
+    Nothing that fails here has reached SQL, a path or a command; what passes is either one of ``allowed``, one of
+    ``MODES``, a datetime, a boolean or (``reason``) text that is only ever shown.
+    """
+    if unknown := sorted(set(map(str, params)) - KEYS):
+        raise Permanent(f"Unknown parameters {unknown!r}. A run takes {sorted(KEYS)}.")
+    reason = params.get("reason") or ""
+    if not isinstance(reason, str) or len(reason) > REASON_LENGTH:
+        raise Permanent(f"`reason` must be text of at most {REASON_LENGTH} characters.")
+    mode = params.get("mode") or "auto"
+    if mode not in MODES:
+        raise Permanent(f"`mode` must be one of {', '.join(MODES)}; it is {mode!r:.80}.")
+    measure_full = params.get("measure_full") or False
+    if not isinstance(measure_full, bool):
+        raise Permanent(f"`measure_full` must be true or false; it is {measure_full!r:.80}.")
+    return RunRequest(
+        views=_views(params.get("views"), allowed),
+        mode=mode,
+        as_of=_instant(params.get("as_of")),
+        measure_full=measure_full,
+        reason=reason,
+    )
+
+
+def target(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:
+    """The instant T that the views are brought to, in UTC.
+
+    ``as_of`` where given; the interval's end for runs that a schedule or a backfill cut out of time; ``run_after``
+    for the others. A manual run's inferred interval ends at the last tick of the schedule, before the changes that
+    somebody who presses the button wants to see. Asset and on-demand runs have no interval at all.
+    """
+    if request.as_of is not None:
+        return request.as_of
+    run = context.get("dag_run")
+    run_type = str(getattr(getattr(run, "run_type", None), "value", getattr(run, "run_type", "")))
+    instant = context.get("data_interval_end") if run_type in WITH_INTERVAL else None
+    instant = instant or getattr(run, "run_after", None)
+    if instant is None:
+        return None
+    return datetime.fromtimestamp(instant.timestamp(), UTC)
+
+
+def _views(value: Any, allowed: Collection[str]) -> tuple[str, ...] | None:
+    if value is None or value == []:
+        return None
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise Permanent("`views` must be a list of view names, or null for the whole group.")
+    names = tuple(dict.fromkeys(name.lower() for name in value))
+    if unknown := [name for name in names if name not in allowed]:
+        raise Permanent(
+            f"Not registered in this group: {', '.join(repr(name[:80]) for name in unknown[:5])}. "
+            f"It has {', '.join(sorted(allowed)[:20])}."
+        )
+    return names
+
+
+def _instant(value: Any) -> datetime | None:
+    if value is None or value == "":
+        return None
+    try:
+        instant = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise Permanent(
+            f"`as_of` must be an ISO 8601 date and time, such as 2026-11-21T10:00:00Z; it is {value!r:.80}."
+        ) from None
+    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)

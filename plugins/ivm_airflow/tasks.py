@@ -1,0 +1,120 @@
+"""The four tasks of a group run; each calls one use case of ``ivm_core`` and passes on versions, counts and paths.
+
+A task may run any number of times: the cut is a function of the run's instant, a batch is bound to its versions, and a
+report replaces itself. What goes wrong leaves as one of ``failures``, so that Airflow retries only what can pass.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ivm_airflow.deployment import opened_engine, reports_folder
+from ivm_airflow.failures import Permanent, failure_of
+from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut
+from ivm_airflow.request import RunRequest, parse_request, target
+from ivm_airflow.schedule import views_due
+
+if TYPE_CHECKING:
+    from ivm_core import Engine
+
+
+def cut(group: str, **context: Any) -> dict[str, Any]:
+    """Fix the table versions that the run ends at; skip the run where every view is there and nothing else is due."""
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    with opened_engine() as engine:
+        views, request = _asked(engine, group, context)
+        fixed = engine.cut(views, as_of=target(request, context))
+        behind = engine.pending(fixed, views)
+        due = views if request.measure_full else views_due(engine, group, views)
+    if not behind and not due and not request.forced:
+        raise AirflowSkipException(f"Every view of {group} stands at its target, and no validation is due.")
+    return {**pack_cut(fixed), "behind": list(behind), "validate": list(due)}
+
+
+def maintain(group: str, **context: Any) -> None:
+    """Bring the views to the cut. A view that fails stops only what reads it; the task then fails, and says which."""
+    ti = context["ti"]
+    fixed = _pulled(ti, "cut", "return_value")
+    with opened_engine() as engine:
+        views, request = _asked(engine, group, context)
+        found = engine.maintain(
+            views, policy=request.policy, cut=unpack_cut(fixed), run_id=_run_id(context), raise_errors=False
+        )
+    reports = [pack_report(report) for report in found]
+    ti.xcom_push(key="reports", value=reports)
+    failure = failure_of(reports)
+    if failure is not None:
+        raise failure
+
+
+def validate(group: str, **context: Any) -> None:
+    """Compare the views that are due with their queries at the same versions; publish the findings as Data Docs."""
+    from ivm_core.engine.quality import publish
+
+    ti = context["ti"]
+    due = _pulled(ti, "cut", "return_value")["validate"]
+    failed = {report["view"] for report in _pulled(ti, "maintain", "reports", []) if report["error"]}
+    if not (due := [view for view in due if view not in failed]):
+        return
+    with opened_engine() as engine:
+        _, request = _asked(engine, group, context)
+        run_id = _run_id(context)
+        checks = [engine.validate(view, measure_full=request.measure_full, run_id=run_id) for view in due]
+        tolerant = {view.name for view in engine.catalog.views(group) if ("ivm.on_drift", "warn") in view.properties}
+        ti.xcom_push(key="checks", value=[pack_check(check, check.view in tolerant) for check in checks])
+        result = publish(checks, engine.spark, reports_folder() / "quality", run_id)
+        ti.xcom_push(key="docs", value=str(result.docs_index))
+    if drifted := [check.view for check in checks if not check.ok and check.view not in tolerant]:
+        raise Permanent(f"The contents of {', '.join(drifted)} differ from the query's. See {result.docs_index}")
+
+
+def report(group: str, **context: Any) -> dict[str, Any]:
+    """Write the run's report as JSON and as a page. Fails, and the run with it, where a view failed or drifted."""
+    from ivm_airflow.report import build_report, summary, write_report
+
+    ti = context["ti"]
+    fixed = _pulled(ti, "cut", "return_value")
+    with opened_engine() as engine:
+        _, request = _asked(engine, group, context)
+    run = {
+        "run_id": _run_id(context),
+        "group": group,
+        "mode": request.mode,
+        "reason": request.reason,
+        "as_of": fixed["as_of"],
+        "versions": {table: version for table, _, version in fixed["versions"]},
+        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    document = build_report(
+        run,
+        _pulled(ti, "maintain", "reports", []),
+        _pulled(ti, "validate", "checks", []),
+        docs=_pulled(ti, "validate", "docs", ""),
+    )
+    data, page = write_report(document, reports_folder())
+    numbers = {**summary(document), "json": str(data), "page": str(page)}
+    if not document["ok"]:
+        ti.xcom_push(key="return_value", value=numbers)
+        raise Permanent(f"Failed: {document['failed'] or 'none'}; drifted: {document['drifted'] or 'none'}. See {page}")
+    return numbers
+
+
+def _asked(engine: Engine, group: str, context: dict[str, Any]) -> tuple[list[str], RunRequest]:
+    """The views that the run is about, in the group and in the catalogue, and the rest of its checked parameters."""
+    registered = [view.name for view in engine.catalog.views(group)]
+    request = parse_request(context["params"], registered)
+    return (registered if request.views is None else list(request.views)), request
+
+
+def _run_id(context: dict[str, Any]) -> str:
+    return str(context["run_id"])
+
+
+def _pulled(ti: Any, task_id: str, key: str, default: Any = None) -> Any:
+    """What an earlier task of the run left, or ``default``; without one the task cannot go on."""
+    value = ti.xcom_pull(task_ids=task_id, key=key)
+    if value is None and default is None:
+        raise Permanent(f"The task {task_id} left nothing to go on with: see its log.")
+    return default if value is None else value
