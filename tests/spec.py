@@ -5,10 +5,10 @@
     # Two filters become one.
     Filter a > 1
       Filter b > 2
-        Scan default.t now [a: int, b: int]
+        Scan default.t [a: int, b: int]
     ----
     Filter b > 2 AND a > 1
-      Scan default.t now [a: int, b: int]
+      Scan default.t [a: int, b: int]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RULER = "----"
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One case; ``title`` is the text of its ``#`` lines, ``input`` and ``expected`` have no blank lines around them."""
+    """One case; ``title`` is the text of its ``#`` lines; no blank lines around ``input`` and ``expected``."""
 
     title: str
     input: str

@@ -1,0 +1,41 @@
+"""What sqlglot's translation from Spark to DuckDB leaves out: lateral views that keep rows without output."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+def adapt_to_duckdb(query: exp.Query) -> None:
+    """Change the query in place: LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE."""
+    for select in list(query.find_all(exp.Select)):
+        views = select.args.get("laterals") or []
+        if any(view.args.get("outer") for view in views):
+            select.set("laterals", None)
+            for view in views:
+                select.append("joins", _join_lateral(view))
+
+
+def _join_lateral(view: exp.Lateral) -> exp.Join:
+    generator, alias = view.this, view.args["alias"]
+    names = [identifier.copy() for identifier in alias.args["columns"]]
+    if isinstance(generator, exp.Posexplode):
+        rows = _positions(generator, names)
+    elif isinstance(generator, exp.Explode) and len(names) == 1:
+        rows = exp.select(exp.alias_(exp.Explode(this=generator.this.copy()), names[0]))
+    else:
+        raise NotImplementedError(f"{generator.sql('spark')} has no translation to DuckDB")
+    lateral = exp.Lateral(this=rows.subquery(), alias=exp.TableAlias(this=alias.this.copy()))
+    if view.args.get("outer"):
+        return exp.Join(this=lateral, side="LEFT", on=exp.true())
+    return exp.Join(this=lateral, kind="CROSS")
+
+
+def _positions(generator: exp.Expr, names: list[exp.Identifier]) -> exp.Select:
+    position, value = names
+    source = exp.Unnest(
+        expressions=[generator.this.copy()],
+        alias=exp.TableAlias(this=exp.to_identifier("positions"), columns=[value]),
+        offset=position,
+    )
+    first = exp.alias_(exp.column(position.copy()) - 1, position.copy())
+    return exp.select(first, exp.column(value.copy())).from_(source)
