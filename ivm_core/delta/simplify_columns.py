@@ -1,0 +1,105 @@
+"""Columns that nobody reads, dropped at the leaves: narrower reads, and changes to unused columns cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import assert_never
+
+from sqlglot import exp
+
+from ivm_core.plan.nodes import (
+    Aggregate,
+    Changes,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    UnionAll,
+    Values,
+    Window,
+    keep,
+    references,
+)
+
+Names = frozenset[str]
+
+
+def prune_columns(plan: Plan) -> Plan:
+    """Project a over Scan (a, b, c) → Project a over Scan (a); ``Changes`` are netted over the columns left."""
+    pruned = _prune(plan, frozenset(plan.names))
+    return pruned if pruned.names == plan.names else Project(pruned, keep(plan.names))
+
+
+def _prune(plan: Plan, needed: Names) -> Plan:
+    """The plan with at least the needed columns, in their order. It recurses itself, because needs come from above."""
+    match plan:
+        case Scan(_, columns):
+            kept = tuple(c for c in columns if c.name in needed) or columns[:1]
+            return plan if kept == columns else replace(plan, columns=kept)
+        case Changes(_, columns):
+            kept = tuple(c for c in columns if c.name in needed) or columns[:1]
+            return plan if kept == columns else replace(plan, columns=kept)
+        case Values():
+            return plan
+        case Project(source, columns):
+            kept_columns = tuple(c for c in columns if c.name in needed) or columns[:1]
+            below = _prune(source, _used(c.expression for c in kept_columns))
+            return _changed(plan, Project(below, kept_columns))
+        case Filter(source, condition):
+            return _changed(plan, Filter(_prune(source, needed | references(condition)), condition))
+        case Join(left, right, kind, condition):
+            wanted = needed | (references(condition) if condition is not None else frozenset())
+            sides = [_prune(side, wanted & frozenset(side.names)) for side in (left, right)]
+            return _changed(plan, Join(sides[0], sides[1], kind, condition))
+        case UnionAll(inputs):
+            return _changed(plan, UnionAll(_aligned(tuple(_prune(each, needed) for each in inputs), needed)))
+        case Aggregate(source, keys, aggregates):
+            # Keys make the groups, so all stay; a global aggregate keeps its row.
+            kept_calls = tuple(a for a in aggregates if a.name in needed) or (() if keys else aggregates[:1])
+            used = _used(c.expression for c in (*keys, *kept_calls))
+            return _changed(plan, Aggregate(_prune(source, used), keys, kept_calls))
+        case Window(source, functions):
+            kept_functions = tuple(f for f in functions if f.name in needed)
+            below = _prune(source, (needed & set(source.names)) | _used(f.expression for f in kept_functions))
+            return _changed(plan, Window(below, kept_functions)) if kept_functions else below
+        case Generate(source, generator):
+            below = _prune(source, (needed & set(source.names)) | references(generator))
+            return _changed(plan, replace(plan, source=below))
+        case Limit(source, order):
+            return _changed(plan, replace(plan, source=_prune(source, needed | _used(order))))
+        case Distinct(source):
+            return _changed(plan, Distinct(_exactly(_prune(source, frozenset(source.names)), source.names)))
+        case SetOperation(left, right):
+            names = plan.names
+            sides = [_exactly(_prune(side, frozenset(names)), names) for side in (left, right)]
+            return _changed(plan, replace(plan, left=sides[0], right=sides[1]))
+        case _:
+            assert_never(plan)
+
+
+def _aligned(inputs: tuple[Plan, ...], needed: Names) -> tuple[Plan, ...]:
+    """The same columns in every input: where some kept more than is needed, exactly the needed ones."""
+    if all(each.names == inputs[0].names for each in inputs):
+        return inputs
+    common = tuple(name for name in inputs[0].names if all(name in each.names for each in inputs))
+    wanted = tuple(name for name in common if name in needed) or common[:1]
+    return tuple(_exactly(each, wanted) for each in inputs)
+
+
+def _exactly(plan: Plan, names: tuple[str, ...]) -> Plan:
+    return plan if plan.names == names else Project(plan, keep(names))
+
+
+def _used(expressions: Iterable[exp.Expression]) -> Names:
+    return frozenset(name for expression in expressions for name in references(expression))
+
+
+def _changed(plan: Plan, pruned: Plan) -> Plan:
+    """The very same object where nothing was pruned."""
+    return plan if pruned == plan else pruned

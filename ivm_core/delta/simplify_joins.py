@@ -1,0 +1,55 @@
+"""The order of inner joins: from the smallest input outwards, along the query's own conditions."""
+
+from __future__ import annotations
+
+from ivm_core.delta.differentiate import join_all, join_chain
+from ivm_core.delta.keys import is_restriction
+from ivm_core.plan.nodes import WEIGHT, Changes, Join, JoinKind, Plan, Project, keep, references, sources, walk
+from ivm_core.plan.rewrite import transform_down
+
+
+def reorder_joins(plan: Plan) -> Plan:
+    """A⁺ ⋈ B⁺ ⋈ ΔC → ΔC ⋈ B⁺ ⋈ A⁺, where a condition links C to B and B to A."""
+    return transform_down(plan, reorder_chain)
+
+
+def reorder_chain(plan: Plan) -> Plan:
+    """One chain of inner joins, started from its delta, or else from a restricted input; as it is where neither is."""
+    inputs, conditions = join_chain(plan)
+    start = _start(inputs)
+    if len(inputs) == 1 or start is None:
+        return plan
+    ordered = [inputs[start]]
+    waiting = [source for i, source in enumerate(inputs) if i != start]
+    links = [references(condition) for condition in conditions]
+    while waiting:
+        reached = {name for source in ordered for name in source.names}
+        near = (s for s in waiting if any(link & reached and link & set(s.names) for link in links))
+        # Nothing linked: a product that the query itself has.
+        following = next(near, waiting[0])
+        ordered.append(following)
+        waiting.remove(following)
+    if tuple(ordered) == inputs:
+        return plan
+    joined = join_all(tuple(ordered), conditions)
+    return joined if joined.names == plan.names else Project(joined, keep(plan.names))
+
+
+def _start(inputs: tuple[Plan, ...]) -> int | None:
+    """The input with the weight, or the changes whose weight nobody reads; else the first restricted input."""
+    tests = (lambda source: WEIGHT in source.names, _is_delta, _is_restricted)
+    return next((i for test in tests for i, source in enumerate(inputs) if test(source)), None)
+
+
+def _is_delta(plan: Plan) -> bool:
+    match plan:
+        case Changes():
+            return True
+        case Join(left, _, JoinKind.SEMI | JoinKind.ANTI):
+            return _is_delta(left)
+        case _:
+            return any(_is_delta(source) for source in sources(plan))
+
+
+def _is_restricted(plan: Plan) -> bool:
+    return any(is_restriction(node) for node in walk(plan))

@@ -1,0 +1,231 @@
+"""Restrictions Q ⋉ K pushed down to the leaves and across equal columns, so that only affected rows are read.
+
+K is built by ``keys``; it is small and its columns meet no column of the query, so it can be pushed like a filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from sqlglot import exp
+
+from ivm_core.delta.differentiate import common_partition, join_all, join_chain
+from ivm_core.delta.keys import is_keys, is_restriction
+from ivm_core.plan.nodes import (
+    Aggregate,
+    Changes,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    JoinKind,
+    Limit,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    UnionAll,
+    Values,
+    Window,
+    column,
+    keep,
+    references,
+    walk,
+)
+from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
+from ivm_core.plan.schema import types_of
+
+
+def push_restriction(plan: Plan) -> Plan:
+    """(A ⋈ B) ⋉ K → (A ⋉ K) ⋈ B, where K is matched with columns of A only; through other operators likewise."""
+    if not isinstance(plan, Join) or not is_restriction(plan):
+        return plan
+    sunk = _sink(plan.left, plan.right, plan.condition)
+    return plan if sunk is None else sunk
+
+
+def split_restriction(plan: Plan) -> Plan:
+    """(A ⋈ B) ⋉ K → ((A ⋉ πK) ⋈ (B ⋉ πK)) ⋉ K, where K is matched with columns of both sides."""
+    if not isinstance(plan, Join) or not is_restriction(plan) or not isinstance(plan.left, Join):
+        return plan
+    join, parts = plan.left, conjuncts(plan.condition)
+    inputs, conditions = join_chain(join)
+    if len(inputs) > 1:
+        restricted = tuple(_restricted(source, plan.right, parts) for source in inputs)
+        return plan if restricted == inputs else replace(plan, left=join_all(restricted, conditions))
+    left = _restricted(join.left, plan.right, parts) if join.kind in _KEEPS_LEFT else join.left
+    right = _restricted(join.right, plan.right, parts) if join.kind in _KEEPS_RIGHT else join.right
+    unchanged = left is join.left and right is join.right
+    return plan if unchanged else replace(plan, left=replace(join, left=left, right=right))
+
+
+def transfer_restriction(plan: Plan) -> Plan:
+    """(A ⋉ K on a) ⋈_{a=b} B → (A ⋉ K on a) ⋈_{a=b} (B ⋉ K on b): rows of B with other keys meet no row of A."""
+    if not isinstance(plan, Join) or is_restriction(plan):
+        return plan
+    left, right = plan.left, plan.right
+    if plan.kind in (JoinKind.INNER, JoinKind.SEMI, JoinKind.ANTI, JoinKind.LEFT):
+        right = _transfer(left, right, plan)
+    if plan.kind in (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI):
+        left = _transfer(plan.right, left, plan)
+    return plan if left is plan.left and right is plan.right else replace(plan, left=left, right=right)
+
+
+_KEEPS_LEFT = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
+_KEEPS_RIGHT = (JoinKind.INNER, JoinKind.RIGHT)
+
+
+@dataclass(frozen=True, slots=True)
+class Restricted:
+    """Every value of ``name`` occurs in column ``key`` of ``keys``, NULL too where ``null_safe``."""
+
+    name: str
+    keys: Plan
+    key: str
+    null_safe: bool
+
+
+def restrictions(plan: Plan) -> Iterator[Restricted]:
+    """The output columns whose values are known to occur in some K."""
+    match plan:
+        case Join(left, right, JoinKind.SEMI, condition) if is_keys(right):
+            yield from restrictions(left)
+            for name, key, null_safe in _equalities(condition, left, right):
+                yield Restricted(name, right, key, null_safe)
+        case Join(left, right, kind):
+            if kind in _KEEPS_LEFT:
+                yield from restrictions(left)
+            if kind in _KEEPS_RIGHT:
+                yield from restrictions(right)
+        case Project(source, columns) | Aggregate(source, columns):
+            for found in restrictions(source):
+                for named in columns:
+                    if isinstance(named.expression, exp.Column) and named.expression.name == found.name:
+                        yield replace(found, name=named.name)
+        case Filter(source) | Distinct(source) | Window(source) | Generate(source) | Limit(source):
+            yield from restrictions(source)
+        case UnionAll((first, *others)):
+            in_others = [set(restrictions(other)) for other in others]
+            yield from (found for found in restrictions(first) if all(found in other for other in in_others))
+        case SetOperation(left):
+            yield from restrictions(left)
+        case Scan() | Changes() | Values() | UnionAll():
+            return
+        case _:
+            assert_never(plan)
+
+
+def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | None:
+    """``source`` with the restriction somewhere below it, None where it cannot go below."""
+    parts = conjuncts(condition)
+    own = tuple(references(part) - set(keys.names) for part in parts)
+    used = frozenset[str]().union(*own)
+
+    def onto(plan: Plan, on: exp.Expression | None = condition) -> Plan:
+        below = _sink(plan, keys, on)
+        return Join(plan, keys, JoinKind.SEMI, on) if below is None else below
+
+    match source:
+        case Scan() | Changes() | Values() | Limit():
+            return None
+        case Filter(inner) | Join(inner, _, JoinKind.SEMI) if isinstance(source, Filter) or is_restriction(source):
+            # These commute with the restriction: only worth it where it gets below something else.
+            below = _sink(inner, keys, condition)
+            return None if below is None else _with_first(source, below)
+        case Project(inner, columns):
+            mapping = {named.name: named.expression for named in columns}
+            return Project(onto(inner, _substituted(parts, mapping)), columns)
+        case UnionAll(inputs):
+            return UnionAll(tuple(onto(each) for each in inputs))
+        case Distinct(inner):
+            return Distinct(onto(inner))
+        case SetOperation(left, right):
+            return with_sources(source, (onto(left), onto(right)))
+        case Join(left, right, kind):
+            if kind in _KEEPS_LEFT and used <= set(left.names):
+                return replace(source, left=onto(left))
+            if kind in _KEEPS_RIGHT and used <= set(right.names):
+                return replace(source, right=onto(right))
+            return None
+        case Aggregate(inner, group):
+            mapping = {named.name: named.expression for named in group}
+            if not group or not used <= set(mapping):
+                return None
+            return replace(source, source=onto(inner, _substituted(parts, mapping)))
+        case Window(inner):
+            partition = common_partition(source)
+            plain = {part.name for part in partition if isinstance(part, exp.Column)}
+            local = all(names <= plain or _left_of(part) in partition for names, part in zip(own, parts, strict=True))
+            return replace(source, source=onto(inner)) if parts and local else None
+        case Generate(inner):
+            return replace(source, source=onto(inner)) if used <= set(inner.names) else None
+        case _:
+            return None
+
+
+def _restricted(side: Plan, keys: Plan, parts: tuple[exp.Expression, ...]) -> Plan:
+    """``side ⋉ πK`` by the conditions over the side's columns, unless it is there already or is no weaker than K."""
+    local = [p for p in parts if (names := references(p) - set(keys.names)) and names <= set(side.names)]
+    if not local or len(local) == len(parts):
+        return side
+    condition = both(*local)
+    assert condition is not None
+    part = _columns_of(keys, references(condition))
+    if any(is_restriction(node) and node.right == part for node in walk(side) if isinstance(node, Join)):
+        return side
+    return Join(side, part, JoinKind.SEMI, condition)
+
+
+def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
+    """``other ⋉ K`` for every K that restricts a column which the join makes equal to one of ``other``."""
+    known = {found.name: found for found in restrictions(restricted)}
+    if not known:
+        return other
+    there = {(found.name, found.keys) for found in restrictions(other)}
+    types = types_of(other)
+    matches: dict[Plan, dict[str, exp.Expression]] = {}
+    for mine, name, null_safe in _equalities(join.condition, restricted, other):
+        if mine not in known:
+            continue
+        found = known[mine]
+        # Equality carries over only within one type: 0.1 in DOUBLE equals many a DECIMAL.
+        same = {types.get(name), types_of(restricted).get(mine), types_of(found.keys).get(found.key)}
+        if len(same) == 1 and None not in same:
+            equal = exp.NullSafeEQ if null_safe and found.null_safe else exp.EQ
+            pair = equal(this=column(name), expression=column(found.key))
+            matches.setdefault(found.keys, {}).setdefault(found.key, pair)
+    for keys, pairs in matches.items():
+        part = _columns_of(keys, frozenset(pairs))
+        if not any((pair.this.name, k) in there for pair in pairs.values() for k in (keys, part)):
+            other = Join(other, part, JoinKind.SEMI, both(*pairs.values()))
+    return other
+
+
+def _equalities(condition: exp.Expression | None, one: Plan, other: Plan) -> Iterator[tuple[str, str, bool]]:
+    """Pairs of a column of ``one`` and a column of ``other`` that are made equal, and whether NULL equals NULL."""
+    for part in conjuncts(condition):
+        if isinstance(part, exp.EQ | exp.NullSafeEQ):
+            for a, b in ((part.this, part.expression), (part.expression, part.this)):
+                columns = isinstance(a, exp.Column) and isinstance(b, exp.Column)
+                if columns and a.name in one.names and b.name in other.names:
+                    yield a.name, b.name, isinstance(part, exp.NullSafeEQ)
+
+
+def _columns_of(keys: Plan, names: frozenset[str]) -> Plan:
+    """K itself, or the distinct part of it with the given columns."""
+    kept = tuple(name for name in keys.names if name in names)
+    return keys if kept == keys.names else Aggregate(keys, keep(kept), ())
+
+
+def _substituted(parts: tuple[exp.Expression, ...], mapping: dict[str, exp.Expression]) -> exp.Expression | None:
+    return both(*(substitute(part, mapping) for part in parts))
+
+
+def _left_of(part: exp.Expression) -> exp.Expression | None:
+    return part.this.unnest() if isinstance(part, exp.NullSafeEQ) else None
+
+
+def _with_first(plan: Plan, source: Plan) -> Plan:
+    return with_sources(plan, (source, plan.right) if isinstance(plan, Join) else (source,))

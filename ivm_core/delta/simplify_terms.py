@@ -1,0 +1,147 @@
+"""Terms of a delta that are empty, cancel, or are nested for no reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from sqlglot import exp
+
+from ivm_core.delta.keys import is_net
+from ivm_core.plan.nodes import (
+    WEIGHT,
+    Aggregate,
+    Changes,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    JoinKind,
+    Limit,
+    Named,
+    Plan,
+    Project,
+    Scan,
+    SetKind,
+    SetOperation,
+    UnionAll,
+    Values,
+    Window,
+)
+from ivm_core.plan.schema import types_of
+
+
+def drop_empty(plan: Plan) -> Plan:
+    """A ∪ ∅ → A; ∅ ⋈ B → ∅; A ▷ ∅ → A; γ_k(∅) → ∅, but a global aggregate keeps its one row."""
+    match plan:
+        case Scan() | Changes() | Values():
+            return plan
+        case UnionAll(inputs):
+            live = tuple(source for source in inputs if not _is_empty(source)) or inputs[:1]
+            return plan if len(live) == len(inputs) > 1 else live[0] if len(live) == 1 else UnionAll(live)
+        case Project(source) | Filter(source) | Distinct(source) | Window(source) | Generate(source) | Limit(source):
+            return _empty(plan) if _is_empty(source) else plan
+        case Aggregate(source, keys):
+            return _empty(plan) if keys and _is_empty(source) else plan
+        case Join(left, right, kind):
+            return _join(plan, kind, _is_empty(left), _is_empty(right))
+        case SetOperation(left, right, kind, all_):
+            if _is_empty(left) or (_is_empty(right) and kind is SetKind.INTERSECT):
+                return _empty(plan)
+            return plan if not _is_empty(right) else left if all_ else Distinct(left)
+        case _:
+            assert_never(plan)
+
+
+def merge_unions(plan: Plan) -> Plan:
+    """(A ∪ B) ∪ C → A ∪ B ∪ C."""
+    match plan:
+        case UnionAll(inputs) if any(isinstance(source, UnionAll) for source in inputs):
+            flat: list[Plan] = []
+            for source in inputs:
+                flat.extend(source.sources if isinstance(source, UnionAll) else (source,))
+            return UnionAll(tuple(flat))
+        case _:
+            return plan
+
+
+def cancel_opposite(plan: Plan) -> Plan:
+    """A ∪ B ∪ −B → A, where every row of B has weight 1 in one term and −1 in the other."""
+    if not isinstance(plan, UnionAll) or WEIGHT not in plan.names:
+        return plan
+    rest: list[Plan] = []
+    for term in plan.sources:
+        opposite = _opposite(term)
+        if opposite is not None and opposite in rest:
+            rest.remove(opposite)
+        else:
+            rest.append(term)
+    if len(rest) == len(plan.sources):
+        return plan
+    return UnionAll(tuple(rest)) if rest else _empty(plan)
+
+
+def net_once(plan: Plan) -> Plan:
+    """net(A ∪ net(B)) → net(A ∪ B)."""
+    if not is_net(plan):
+        return plan
+    assert isinstance(plan, Filter) and isinstance(plan.source, Aggregate)
+    inner = plan.source.source
+    bare = _without_net(inner)
+    if isinstance(inner, UnionAll):
+        branches = tuple(_without_net(source) for source in inner.sources)
+        bare = UnionAll(branches) if branches != inner.sources else inner
+    return plan if bare is inner else replace(plan, source=replace(plan.source, source=bare))
+
+
+def _without_net(plan: Plan) -> Plan:
+    if is_net(plan) and isinstance(plan, Filter) and isinstance(plan.source, Aggregate):
+        return plan.source.source
+    return plan
+
+
+def _join(plan: Join, kind: JoinKind, no_left: bool, no_right: bool) -> Plan:
+    match kind:
+        case JoinKind.INNER | JoinKind.SEMI:
+            return _empty(plan) if no_left or no_right else plan
+        case JoinKind.ANTI:
+            return _empty(plan) if no_left else plan.left if no_right else plan
+        case JoinKind.LEFT:
+            return _empty(plan) if no_left else plan
+        case JoinKind.RIGHT:
+            return _empty(plan) if no_right else plan
+        case JoinKind.FULL:
+            return _empty(plan) if no_left and no_right else plan
+        case _:
+            assert_never(kind)
+
+
+def _opposite(term: Plan) -> Plan | None:
+    """The term with the other sign, None where its weight is not a constant."""
+    if not isinstance(term, Project):
+        return None
+    columns = []
+    for named in term.columns:
+        if named.name != WEIGHT:
+            columns.append(named)
+            continue
+        if not isinstance(named.expression, exp.Cast):
+            return None
+        weight, to = named.expression.this, named.expression.args["to"]
+        if isinstance(weight, exp.Neg):
+            flipped = weight.this.copy()
+        elif isinstance(weight, exp.Literal):
+            flipped = exp.Neg(this=weight.copy())
+        else:
+            return None
+        columns.append(Named(WEIGHT, exp.Cast(this=flipped, to=to.copy())))
+    return Project(term.source, tuple(columns))
+
+
+def _is_empty(plan: Plan) -> bool:
+    return isinstance(plan, Values) and not plan.rows
+
+
+def _empty(plan: Plan) -> Values:
+    types = types_of(plan)
+    return Values(plan.names, tuple(types.get(name) or "void" for name in plan.names))
