@@ -1,0 +1,1 @@
+"""Alembic's environment and the schema's history, run by ``migrate.py`` when a catalogue is opened."""

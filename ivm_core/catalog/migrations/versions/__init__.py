@@ -1,0 +1,1 @@
+"""One file a revision; a released one is never edited."""
