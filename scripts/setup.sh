@@ -78,6 +78,10 @@ fi
 
 say "· installing the locked packages"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==0.13.9"
+# What the system trusts counts, as for pip: a company's own certificate authority is known there only.
+if [ -s /etc/ssl/certs/ca-certificates.crt ] || [ -s /etc/pki/tls/certs/ca-bundle.crt ]; then
+    export UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true}
+fi
 UV_PROJECT_ENVIRONMENT=.venv UV_PYTHON_DOWNLOADS=never \
     .venv/bin/uv sync --frozen --all-extras --group dev --quiet --python .venv/bin/python
 

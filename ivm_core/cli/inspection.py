@@ -108,14 +108,14 @@ def history(
 
 
 def query(
-    view: ViewName,
+    target: Annotated[str, typer.Argument(metavar="VIEW|SELECT", help="A view's name, or a SELECT in quotes.")],
     limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many rows.")] = 20,
     settings: SettingsFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show rows of a view."""
+    """Show rows of a view, or the result of a SELECT over tables and views."""
     with engine_of(settings) as engine:
-        frame = engine.read(view).limit(limit)
+        frame = (engine.query(target) if any(map(str.isspace, target.strip())) else engine.read(target)).limit(limit)
         columns, rows = frame.columns, [tuple(row) for row in frame.collect()]
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])

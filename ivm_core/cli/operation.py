@@ -18,13 +18,13 @@ from ivm_core.cli.options import (
     progress,
 )
 from ivm_core.cli.output import BAD, GOOD, console, print_json, print_table, seconds, strategy, text, verdict
-from ivm_core.errors import DriftError
+from ivm_core.errors import DriftError, IvmError
 
 if TYPE_CHECKING:
     from ivm_core.apply.model import MaintenanceReport
     from ivm_core.validate.model import ValidationReport
 
-SOME_FAILED = 10
+SEVERAL_FAILED = 10
 
 
 def maintain(
@@ -37,7 +37,9 @@ def maintain(
 ) -> None:
     """Bring views to the newest state of their tables, all to the same cut."""
     with engine_of(settings) as engine, progress(as_json) as on_progress:
-        reports = engine.maintain(views or None, as_of=as_of, policy=policy, group=group, on_progress=on_progress)
+        reports = engine.maintain(
+            views or None, as_of=as_of, policy=policy, group=group, on_progress=on_progress, raise_errors=False
+        )
     _print_reports(reports, as_json)
 
 
@@ -114,8 +116,9 @@ def _print_reports(reports: list[MaintenanceReport], as_json: bool) -> None:
                 )
     else:
         console().print("There are no views yet: write one under sql/ and run `ivm apply`.")
-    if any(report.error is not None for report in reports):
-        raise typer.Exit(SOME_FAILED)
+    failed = {report.error_code for report in reports if report.error is not None}
+    if failed:
+        raise typer.Exit(exit_code(failed.pop()) if len(failed) == 1 else SEVERAL_FAILED)
 
 
 def _print_validations(reports: list[ValidationReport], measured: bool) -> None:
@@ -150,3 +153,11 @@ def _print_validations(reports: list[ValidationReport], measured: bool) -> None:
         for kind, rows in (("missing", report.missing), ("unexpected", report.unexpected)):
             for row in rows:
                 console().print(f"  {text(report.view)}: {kind} {row.copies} × {text(row.row)}", soft_wrap=True)
+
+
+def exit_code(error_code: str | None) -> int:
+    """The exit code of the error with this ``code``; 1 where it is none of ours."""
+    kinds = [IvmError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    return next((kind.exit_code for kind in kinds if kind.code == error_code), IvmError.exit_code)

@@ -13,7 +13,6 @@ import typer
 if TYPE_CHECKING:
     from ivm_core.maintain import Engine
     from ivm_core.plan.definition import Policy
-    from ivm_core.settings import Settings
 
 SettingsFile = Annotated[
     Path | None,
@@ -78,23 +77,14 @@ PolicyName = Annotated[
 ]
 
 
-def load_settings(path: Path | None) -> Settings:
-    """The settings as ``--settings``, environment and file give them."""
-    from ivm_core.settings import Settings
-
-    return Settings.load(path)
-
-
 @contextmanager
 def engine_of(path: Path | None) -> Iterator[Engine]:
-    """An open engine with these settings; Spark starts when the engine first needs it."""
+    """An open engine with the settings of that file; Spark starts when the engine first needs it."""
     from ivm_core.maintain import Engine
+    from ivm_core.settings import Settings
 
-    engine = Engine.open(settings=load_settings(path))
-    try:
+    with Engine.open(settings=Settings.load(path)) as engine:
         yield engine
-    finally:
-        engine.close()
 
 
 @contextmanager

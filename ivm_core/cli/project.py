@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ivm_core.cli.jobs import write_jobs
-from ivm_core.cli.options import AsJson, SettingsFile, engine_of, load_settings
+from ivm_core.cli.options import AsJson, SettingsFile, engine_of, progress
 from ivm_core.cli.output import GOOD, console, print_json, print_table, text
 from ivm_core.cli.scaffold import write_project
 from ivm_core.errors import EnvironmentProblem
@@ -54,9 +54,9 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Show what `ivm apply` would change; changes nothing."""
-    folder = project or load_settings(settings).project_dir()
     with engine_of(settings) as engine:
-        changes = engine.plan(folder)
+        changes = engine.plan(project)
+        folder = project or engine.settings.project_dir()
         written, left_out = write_jobs(engine, folder, out) if out is not None else ([], [])
     _print_changes(changes, as_json, "Nothing to change.")
     if out is not None and not as_json:
@@ -67,9 +67,8 @@ def plan(
 
 def apply(project: PROJECT = None, settings: SettingsFile = None, as_json: AsJson = False) -> None:
     """Make tables and views as the files under sql/ say, and write the manifest for Airflow."""
-    folder = project or load_settings(settings).project_dir()
-    with engine_of(settings) as engine:
-        changes = engine.apply(folder)
+    with engine_of(settings) as engine, progress(as_json) as on_progress:
+        changes = engine.apply(project, on_progress=on_progress)
     _print_changes(changes, as_json, "Everything is already as the files say.")
 
 

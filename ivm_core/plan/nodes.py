@@ -8,6 +8,8 @@ batch, and exactly one column called ``WEIGHT``.
 Never mutate an expression held by a node: ``.copy()`` it first.
 """
 
+# Long because the operators are one list: every ``match`` over plans is closed over it.
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,0 +1,51 @@
+"""What ``ivm init`` writes, and that it never overwrites."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from ivm_core.plan.definition import parse_definition, parse_table
+from ivm_core.settings import Settings
+from tests.cli.conftest import Run
+
+
+def test_project_is_written_whole(run: Run, folder: Path) -> None:
+    result = run("init", "new/shop", "--json")
+    assert result.code == 0
+    written = sorted(
+        path.relative_to(folder / "new/shop").as_posix() for path in Path("new/shop").rglob("*") if path.is_file()
+    )
+    assert sorted(result.json["files"]) == written
+    assert {".gitignore", "README.md", "changes.py", "ivm.toml"} <= set(written)
+    assert "ivm apply" in run("init", "other").out
+
+
+def test_settings_and_definitions_are_valid(run: Run, folder: Path) -> None:
+    run("init")
+    tomllib.loads(Path("ivm.toml").read_text(encoding="utf-8"))
+    settings = Settings.load()
+    assert settings.project_dir() == folder / "sql" / "shop"
+    tables = [
+        parse_table(path.read_text(encoding="utf-8")) for path in sorted(settings.project_dir().glob("tables/*.sql"))
+    ]
+    assert [table.name for table in tables] == ["shop.customers", "shop.orders"]
+    views = [
+        parse_definition(path.read_text(encoding="utf-8"))
+        for path in sorted(settings.project_dir().glob("views/*.sql"))
+    ]
+    assert [view.name for view in views] == [
+        "shop.large_countries",
+        "shop.orders_with_customer",
+        "shop.revenue_by_country",
+    ]
+    assert len({view.group for view in views}) == 1
+
+
+def test_nothing_is_overwritten(run: Run, folder: Path) -> None:
+    Path("ivm.toml").write_text("mine", encoding="utf-8")
+    result = run("init")
+    assert result.code == 8 and "ivm.toml" in result.paragraph
+    assert [path.name for path in folder.iterdir()] == ["ivm.toml"]
+    assert Path("ivm.toml").read_text(encoding="utf-8") == "mine"
+    assert run("init", "ivm.toml").code == 8
