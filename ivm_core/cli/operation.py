@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ivm_core.apply.model import MaintenanceReport
     from ivm_core.validate.model import ValidationReport
 
-SEVERAL_FAILED = 10
+SEVERAL_FAILED = 11
 
 
 def maintain(

@@ -129,7 +129,7 @@ def test_failed_batches_have_their_own_exit_codes(run: Run, engine: type[StandIn
     assert result.paragraph.endswith("gold.other: shop.orders is missing [/x]")
     assert "gold.sales" in result.out
     engine.answers["maintain"] = [failed, replace(failed, error_code=None)]
-    assert run("maintain").code == 10
+    assert run("maintain").code == 11
     engine.answers["maintain"] = [replace(failed, error_code=None)]
     assert run("maintain", "--json").code == 1
 
