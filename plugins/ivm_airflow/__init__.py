@@ -1,4 +1,5 @@
-"""Airflow's side of view maintenance: a manifest and run parameters in, one use case of ``ivm_core`` a task, a report out.
+"""Airflow's side: manifest and run parameters in, one use case of ``ivm_core`` a task, a report out.
 
-DAG files import this package when they are parsed: nothing imports ``ivm_core``, Spark or a database before a task runs.
+DAG files import this package when they are parsed: nothing imports ``ivm_core``, Spark or a database before a task
+runs.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened_engine() -> Iterator[Engine]:
-    """The deployment's engine. Its Spark session comes from Airflow's connection at its first use and ends with the task.
+    """The deployment's engine; its Spark session comes from Airflow's connection at its first use and ends here.
 
     On Spark Connect that ends the task's session on the server, not the server. Errors leave as ``failures``.
     """

@@ -1,0 +1,1 @@
+"""The DAG of a group, its tasks and its reports."""

@@ -1,0 +1,99 @@
+"""A run's parameters are untrusted: what is not on the list is refused, and what passes is a value of a known kind."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
+from ivm_airflow.failures import Permanent
+from ivm_airflow.request import RunRequest, parse_request, target
+
+ALLOWED = ("gold.orders", "gold.lines")
+DEFAULTS = {"views": None, "mode": "auto", "as_of": None, "measure_full": False, "reason": ""}
+
+
+def test_defaults_mean_the_whole_group():
+    assert parse_request(DEFAULTS, ALLOWED) == RunRequest()
+    assert parse_request({}, ALLOWED) == RunRequest()
+    assert parse_request({**DEFAULTS, "views": []}, ALLOWED).views is None
+
+
+def test_what_is_asked_for():
+    asked = {
+        "views": ["GOLD.orders", "gold.orders"],
+        "mode": "full",
+        "as_of": "2026-11-21T10:00:00+02:00",
+        "measure_full": True,
+        "reason": "price list was wrong",
+    }
+    request = parse_request(asked, ALLOWED)
+    assert request.views == ("gold.orders",)
+    assert request.policy == "full" and request.forced
+    assert request.as_of == datetime(2026, 11, 21, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [
+        {"views": ["gold.orders; DROP TABLE gold.orders"]},
+        {"views": ["gold.orders' OR '1'='1"]},
+        {"views": ["../../etc/passwd"]},
+        {"views": ["gold.orders`"]},
+        {"views": ["$(rm -rf ~)"]},
+        {"views": ["{{ conn.spark_default.password }}"]},
+        {"views": ["gold.orders\x00"]},
+        {"views": ["ｇold.orders"]},
+        {"views": ["silver.other_group"]},
+        {"views": "gold.orders"},
+        {"views": {"gold.orders": 1}},
+        {"views": [["gold.orders"]]},
+        {"views": [None]},
+        {"mode": "full; DROP"},
+        {"mode": ["full"]},
+        {"mode": {"full": 1}},
+        {"as_of": "yesterday"},
+        {"as_of": "2026-13-01"},
+        {"as_of": "2026-11-21' OR 1=1"},
+        {"as_of": 5},
+        {"as_of": ["2026-11-21"]},
+        {"measure_full": "true"},
+        {"measure_full": 1},
+        {"reason": "x" * 501},
+        {"reason": 5},
+        {"policy": "full"},
+        {"veiws": ["gold.orders"]},
+        {"__proto__": {}},
+    ],
+    ids=str,
+)
+def test_what_is_refused(conf):
+    with pytest.raises(Permanent):
+        parse_request({**DEFAULTS, **conf}, ALLOWED)
+
+
+def run(run_type, run_after=datetime(2026, 11, 21, 10, 30, tzinfo=UTC)):
+    return SimpleNamespace(run_type=run_type, run_after=run_after)
+
+
+END = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        ({"dag_run": run("scheduled"), "data_interval_end": END}, END),
+        ({"dag_run": run("backfill"), "data_interval_end": END}, END),
+        ({"dag_run": run("manual"), "data_interval_end": END}, datetime(2026, 11, 21, 10, 30, tzinfo=UTC)),
+        ({"dag_run": run("asset_triggered")}, datetime(2026, 11, 21, 10, 30, tzinfo=UTC)),
+        ({"dag_run": run("manual", None)}, None),
+        ({}, None),
+    ],
+)
+def test_the_instant_that_a_run_means(context, expected):
+    assert target(RunRequest(), context) == expected
+
+
+def test_as_of_wins():
+    as_of = datetime(2026, 1, 1, tzinfo=UTC)
+    assert target(RunRequest(as_of=as_of), {"dag_run": run("scheduled"), "data_interval_end": END}) == as_of
