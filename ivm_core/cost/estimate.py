@@ -41,7 +41,7 @@ def incremental_seconds(statistics: Statistics) -> float | None:
 
 
 def _proportional(measured: list[PastBatch], changed_rows: int) -> float:
-    seconds = median(batch.seconds for batch in measured)
+    seconds = min(batch.seconds for batch in measured[:3])  # the first batch of a cold session says little
     size = median(batch.changed_rows for batch in measured)
     growth = max(1.0, changed_rows / size) if size else 1.0
     return seconds * (FIXED_SHARE + (1 - FIXED_SHARE) * growth)

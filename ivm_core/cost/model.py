@@ -11,7 +11,9 @@ class Strategy(StrEnum):
 
     NOOP = "noop"  # nothing changed, or the view is already there
     INCREMENTAL = "incremental"  # weighted changes only
-    AFFECTED = "affected"  # the affected keys are recomputed, or a nonlinear operator's before and after are compared on them
+    AFFECTED = (
+        "affected"  # the affected keys are recomputed, or a nonlinear operator's before and after are compared on them
+    )
     FULL = "full"  # the whole query
 
 
@@ -32,6 +34,7 @@ class Reason(StrEnum):
     TABLE_REPLACED = "table_replaced"  # a base table was dropped and created again
     STATE_CHANGED = "state_changed"  # the view's own table was written by something else
     SCHEMA_CHANGED = "schema_changed"  # a used column changed, and the query still means the same
+    FAILED = "failed"  # the batch raised an error; the view stands where it stood
     PLAN_CHANGED = "plan_changed"  # another version of the package compiles the query differently
 
 

@@ -101,14 +101,14 @@ def _bag(plan: Plan) -> StateLayout:
 
 def _groups(core: Aggregate, stack: list[Project | Filter]) -> StateLayout:
     """``stack`` holds the operators above the aggregate, outermost first."""
-    key_names = tuple(f"{HIDDEN_PREFIX}{n}" if n.lower() == COUNT else n for n in safe_names(core.names)[: len(core.keys)])
+    key_names = tuple(
+        f"{HIDDEN_PREFIX}{n}" if n.lower() == COUNT else n for n in safe_names(core.names)[: len(core.keys)]
+    )
     keys = tuple(Named(name, key.expression) for name, key in zip(key_names, core.keys, strict=True))
     outcome = accumulate(core.aggregates, types_of(core.source))
     if isinstance(outcome, Accumulators):
         aggregate = Aggregate(core.source, keys, tuple(a.stored for a in outcome.columns))
-        stored: Plan = Project(
-            aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in outcome.columns))
-        )
+        stored: Plan = Project(aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in outcome.columns)))
         finish = dict(zip((a.name for a in core.aggregates), outcome.finish, strict=True))
         kind, accumulators, reason = StateKind.MERGED_GROUPS, outcome.columns, ""
     else:

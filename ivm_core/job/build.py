@@ -58,7 +58,8 @@ def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     parts = _Parts()
     everything = simplify(after(view.layout.stored, frozenset()))
     parts.add_step("state", everything, "the whole state", materialize=False)
-    write = Write(WriteKind.OVERWRITE, "state", columns=view.layout.stored.names)
+    identified = view.layout.kind is StateKind.BAG
+    write = Write(WriteKind.OVERWRITE, "state", columns=view.layout.stored.names, identified=identified)
     return MaintenanceJob(
         view.name, view.fingerprint, Strategy.FULL, reason, view.tables, parts.inputs, parts.steps, write
     )

@@ -112,6 +112,7 @@ class Write:
     keep_empty: bool = False  # a global aggregate keeps its row when the count is 0
     recompute: Step | None = None
     recompute_inputs: tuple[Input, ...] = ()
+    identified: bool = False  # OVERWRITE of a bag: rows get the columns BATCH_COLUMN and ROW_COLUMN
 
 
 RECOMPUTED_KEYS = "__ivm_recomputed_keys"
@@ -178,4 +179,5 @@ def _write(raw: dict[str, Any]) -> Write:
         keep_empty=raw["keep_empty"],
         recompute=Step(**raw["recompute"]) if raw["recompute"] else None,
         recompute_inputs=tuple(_input(item) for item in raw["recompute_inputs"]),
+        identified=raw["identified"],
     )

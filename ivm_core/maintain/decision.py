@@ -1,0 +1,78 @@
+"""Gather what the decision weighs, and decide how one batch is computed."""
+
+from __future__ import annotations
+
+from ivm_core.batch.model import Batch
+from ivm_core.batch.volume import changed_rows
+from ivm_core.catalog.model import ViewRecord
+from ivm_core.cost.decide import decide
+from ivm_core.cost.model import Decision, Reason, Strategy
+from ivm_core.cost.statistics import PastBatch, Statistics
+from ivm_core.delta.keys import NoRule
+from ivm_core.job.build import batch_job
+from ivm_core.job.model import MaintenanceJob, Slice
+from ivm_core.job.strategy import incremental_strategy
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import Standing
+from ivm_core.plan.definition import Policy
+
+HISTORY = 16  # batches that the prediction looks at
+
+
+def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None) -> Decision:
+    """The decision for a batch with changes. Raises NotIncrementalError where the policy forbids what it would be."""
+    compiled = session.compiled(view)
+    obstacle = _obstacle(view, now, batch)
+    try:
+        job = batch_job(compiled, batch.changed, Strategy.INCREMENTAL, Reason.LINEAR)
+        incremental = Decision(*incremental_strategy(compiled.layout))
+        obstacle = obstacle or _history_gone(session, batch, job)
+    except NoRule as error:
+        incremental = Decision(Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error))
+    return decide(policy or Policy(view.policy), incremental, _statistics(session, view, batch), obstacle)
+
+
+def _obstacle(view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:
+    """What forbids an incremental batch, whatever the query."""
+    if now.touched:
+        return Decision(Strategy.FULL, Reason.STATE_CHANGED, "the view's own table was written by something else")
+    if now.fingerprint != view.fingerprint:
+        return Decision(Strategy.FULL, Reason.PLAN_CHANGED, "the stored state belongs to another form of the query")
+    for item in batch.ranges:
+        if item.from_version < 0:
+            return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{item.table} was dropped and created again")
+    return None
+
+
+def _history_gone(session: Session, batch: Batch, job: MaintenanceJob) -> Decision | None:
+    """Delta refuses to read versions past the retention of deleted files, so this is known before any work."""
+    before = {i.table for i in (*job.inputs, *job.write.recompute_inputs) if i.slice is Slice.BEFORE}
+    for item in batch.ranges:
+        if item.empty:
+            continue
+        oldest_needed = item.from_version if item.table in before else item.from_version + 1
+        earliest = session.log(session.location(item.table)).earliest_readable()
+        if oldest_needed < earliest:
+            detail = (
+                f"{item.table} version {oldest_needed} is past its retention; the oldest readable one is {earliest}"
+            )
+            return Decision(Strategy.FULL, Reason.HISTORY_GONE, detail)
+    return None
+
+
+def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
+    past = tuple(
+        PastBatch(record.strategy == Strategy.FULL, sum(record.changed_rows.values()), record.seconds)
+        for record in session.catalog.history(view.name, HISTORY)
+        if record.error is None and record.strategy != Strategy.NOOP
+    )
+    return Statistics(past, sum(rows_changed_by_table(session, batch).values()), None)
+
+
+def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:
+    """Rows of change in the batch, by base table, as commit metrics tell."""
+    return {
+        item.table: changed_rows(session.log(session.location(item.table)).commits(item.from_version, item.to_version))
+        for item in batch.ranges
+        if not item.empty
+    }

@@ -1,0 +1,92 @@
+"""Explain how a view is maintained: plan, delta plan, strategy per operator, generated SQL. Creates nothing."""
+
+from __future__ import annotations
+
+from ivm_core.cost.model import Reason, Strategy
+from ivm_core.delta.differentiate import after, differentiate
+from ivm_core.delta.keys import NoRule
+from ivm_core.delta.linearity import classify
+from ivm_core.delta.simplify import simplify
+from ivm_core.delta.state import StateKind
+from ivm_core.job.build import batch_job, full_job, net
+from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.model import MaintenanceJob
+from ivm_core.job.strategy import strategy_of
+from ivm_core.maintain.group import qualified
+from ivm_core.maintain.model import Explanation, OperatorStrategy
+from ivm_core.maintain.register import resolve_table, tables_of
+from ivm_core.maintain.session import Session
+from ivm_core.plan.definition import parse_definition
+from ivm_core.plan.explain import explain as plan_text
+
+_STATE = {
+    StateKind.MERGED_GROUPS: "one row per group with hidden accumulators, to which a batch adds",
+    StateKind.RECOMPUTED_GROUPS: "one finished row per group; the groups that a batch touches are computed again",
+    StateKind.BAG: "the query's rows",
+}
+
+
+def explain(session: Session, view_or_sql: str) -> Explanation:
+    """Explain a registered view by name, or a CREATE statement. Raises UnknownViewError, DefinitionError."""
+    compiled = _compiled(session, view_or_sql)
+    everything = frozenset(compiled.tables)
+    strategy, reason, detail, job, delta = (
+        Strategy.FULL,
+        Reason.UNSUPPORTED_OPERATOR,
+        "",
+        full_job(compiled, Reason.REQUESTED),
+        "",
+    )
+    try:
+        strategy, reason, detail = strategy_of(compiled)
+        job = batch_job(compiled, everything, strategy, reason)
+        source = compiled.layout.aggregate.source if compiled.layout.aggregate else compiled.layout.stored
+        delta = plan_text(simplify(net(differentiate(source, everything))))
+    except NoRule as error:
+        strategy, reason, detail = Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error)
+        delta = plan_text(simplify(after(compiled.layout.stored, everything)))
+    return Explanation(
+        view=compiled.name,
+        plan=plan_text(compiled.plan),
+        delta=delta,
+        strategy=strategy,
+        reason=reason,
+        detail=detail,
+        state=_STATE[compiled.layout.kind] + (f" ({compiled.layout.reason})" if compiled.layout.reason else ""),
+        operators=_operators(compiled),
+        sql={step.name: step.sql for step in job.steps},
+        job=job.to_json(),
+    )
+
+
+def jobs(session: Session, view_or_sql: str) -> dict[str, MaintenanceJob]:
+    """The generated jobs of a view: ``batch``, in which every base table changed, where it can be incremental, and ``full``."""
+    compiled = _compiled(session, view_or_sql)
+    found = {"full": full_job(compiled, Reason.REQUESTED)}
+    try:
+        strategy, reason, _ = strategy_of(compiled)
+        found["batch"] = batch_job(compiled, frozenset(compiled.tables), strategy, reason)
+    except NoRule:
+        pass
+    return found
+
+
+def _operators(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
+    layout = compiled.layout
+    found = []
+    if layout.aggregate is not None:
+        (top, *_) = classify(layout.aggregate)
+        merged = layout.kind is StateKind.MERGED_GROUPS
+        note = "the change of every touched group is added to its accumulators" if merged else layout.reason
+        found.append(OperatorStrategy(top.operator, "merged groups" if merged else "affected keys", top.rule, note))
+    source = layout.aggregate.source if layout.aggregate else layout.stored
+    found += [OperatorStrategy(r.operator, str(r.rule).replace("_", " "), r.rule, r.reason) for r in classify(source)]
+    return tuple(found)
+
+
+def _compiled(session: Session, view_or_sql: str) -> CompiledView:
+    if len(view_or_sql.split()) == 1:
+        return session.compiled(session.catalog.view(qualified(view_or_sql)))
+    definition = parse_definition(view_or_sql)
+    schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
+    return compile_view(definition.name, definition.query, schemas)

@@ -1,0 +1,120 @@
+"""Run the views of a group to one cut: upstream views first, every base table's changes read once for all of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from graphlib import TopologicalSorter
+
+import structlog
+
+from ivm_core.apply.model import MaintenanceReport
+from ivm_core.batch.model import Cut, TableVersion
+from ivm_core.catalog.model import ViewRecord
+from ivm_core.cost.model import Reason, Strategy
+from ivm_core.errors import IvmError
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import standing
+from ivm_core.maintain.view import maintain_view
+from ivm_core.plan.definition import Policy
+from ivm_core.plan.nodes import Scan, walk
+
+logger = structlog.get_logger(__name__)
+
+Progress = Callable[[str, str], None]
+
+
+def select_views(session: Session, names: Iterable[str] | None, group: str | None) -> tuple[ViewRecord, ...]:
+    """The named views, or those of a group, or all; upstream views before their dependants. Raises UnknownViewError."""
+    if names is not None:
+        chosen = {view.name: view for view in (session.catalog.view(qualified(name)) for name in names)}
+    else:
+        chosen = {view.name: view for view in session.catalog.views(group)}
+    order = TopologicalSorter({name: [t for t in view.tables if t in chosen] for name, view in sorted(chosen.items())})
+    return tuple(chosen[name] for name in order.static_order())
+
+
+def qualified(name: str) -> str:
+    """``v`` → ``default.v``, in lower case."""
+    return name.lower() if "." in name else f"default.{name.lower()}"
+
+
+def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | None = None) -> Cut:
+    """Fix the version of every base table that the views read, upstream views' tables included. Needs no JVM on local paths.
+
+    ``as_of``: the newest version committed at or before that instant (naive: UTC). Raises BaseTableError for a missing table.
+    """
+    if as_of is not None:
+        as_of = as_of.astimezone(UTC) if as_of.tzinfo else as_of.replace(tzinfo=UTC)
+    versions = []
+    for table in sorted({table for view in views for table in view.tables}):
+        if session.catalog.find_view(table) is not None:
+            continue
+        log = session.base_log(table)
+        version = log.version_as_of(as_of)
+        if version is not None:
+            versions.append(TableVersion(table, log.table_id(), version))
+    return Cut(tuple(versions), as_of)
+
+
+def maintain_views(
+    session: Session,
+    views: Sequence[ViewRecord],
+    cut: Cut,
+    policy: Policy | None = None,
+    run_id: str | None = None,
+    on_progress: Progress | None = None,
+) -> tuple[list[MaintenanceReport], list[Exception]]:
+    """Bring the views to the cut, in the given order. A view that fails stops its dependants only.
+
+    Returns a report for every view, with the message of a failure, and the failures themselves in order.
+    """
+    run_id = run_id or str(uuid.uuid4())
+    group = views[0].group if views else "default"
+    # A run that is tried again keeps the cut that it fixed first.
+    cut = session.catalog.add_cut(group, run_id, cut).cut
+    reports: dict[str, MaintenanceReport] = {}
+    failures: list[Exception] = []
+    with session.shared_reads(columns_read(session, views)):
+        for view in views:
+            failed = [table for table in view.tables if table in reports and reports[table].error]
+            if on_progress:
+                on_progress(view.name, "maintain")
+            if failed:
+                message = f"{failed[0]}, which {view.name} reads, could not be maintained."
+                reports[view.name] = _failure(view, message, "UPSTREAM_FAILED")
+                continue
+            try:
+                reports[view.name] = maintain_view(session, view, cut, policy, run_id)
+            except Exception as error:  # any failure of one view leaves the others their run
+                logger.warning("view failed", view=view.name, error=type(error).__name__)
+                message = error.message if isinstance(error, IvmError) else f"{type(error).__name__}: {error}"
+                code = error.code if isinstance(error, IvmError) else getattr(error, "code", "ERROR")
+                reports[view.name] = _failure(view, message, str(code))
+                failures.append(error)
+            if on_progress:
+                on_progress(view.name, "done")
+    if not any(report.error for report in reports.values()):
+        session.catalog.publish_cut(group, run_id, tuple(_reached(session, view) for view in views))
+    return list(reports.values()), failures
+
+
+def columns_read(session: Session, views: Sequence[ViewRecord]) -> dict[str, tuple[str, ...]]:
+    """The columns of each base table that any of the views reads: what one read of its changes must deliver."""
+    columns: dict[str, set[str]] = {}
+    for view in views:
+        for node in walk(session.compiled(view).plan):
+            if isinstance(node, Scan):
+                columns.setdefault(node.table, set()).update(column.source for column in node.columns)
+    return {table: tuple(sorted(names)) for table, names in columns.items()}
+
+
+def _failure(view: ViewRecord, message: str, code: str) -> MaintenanceReport:
+    return MaintenanceReport(view.name, Strategy.NOOP, Reason.FAILED, error=message, error_code=code)
+
+
+def _reached(session: Session, view: ViewRecord) -> TableVersion:
+    now = standing(session, view)
+    assert now is not None
+    return TableVersion(view.name, session.log(view.location).table_id(), now.state_version)

@@ -1,0 +1,146 @@
+"""Answer questions about a deployment: status, lineage, doctor. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from ivm_core.batch.volume import changed_rows
+from ivm_core.catalog.model import ViewActivity
+from ivm_core.engine.session import jars, java_version
+from ivm_core.errors import IvmError
+from ivm_core.maintain.group import qualified
+from ivm_core.maintain.model import Check, ViewStatus
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import Standing, standing
+
+FEED = "delta.enableChangeDataFeed"
+
+
+def status(session: Session, views: Iterable[str] | None = None) -> list[ViewStatus]:
+    """The status of the named views, or of all, by name. Raises UnknownViewError."""
+    wanted = None if views is None else {session.catalog.view(qualified(name)).name for name in views}
+    return [_status(session, item) for item in session.catalog.activity() if wanted is None or item.view.name in wanted]
+
+
+def _status(session: Session, activity: ViewActivity) -> ViewStatus:
+    view, batch, checked = activity.view, activity.last_batch, activity.last_validation
+    now = standing(session, view)
+    lags = [_Lag.of(session, table, now) for table in view.tables]
+    behind = [lag for lag in lags if lag.versions]
+    return ViewStatus(
+        view=view.name,
+        group=view.group,
+        status=str(view.status),
+        versions={v.table: v.version for v in now.versions} if now else {},
+        lag_versions={lag.table: lag.versions for lag in lags},
+        lag_rows=sum(lag.rows for lag in lags),
+        lag_seconds=max((lag.seconds for lag in behind), default=0.0),
+        last_strategy=str(batch.strategy) if batch else None,
+        last_reason=str(batch.reason) if batch else None,
+        last_seconds=batch.seconds if batch else None,
+        last_finished_at=batch.finished_at if batch else None,
+        validated=checked.ok if checked else None,
+        validated_at=checked.checked_at if checked else None,
+        retention_left_seconds=min((lag.retention_left for lag in behind), default=None),
+        reads_as_is=session.compiled(view).layout.reads_as_is,
+        location=view.location,
+    )
+
+
+class _Lag:
+    """How far a view is behind one of the tables that it reads."""
+
+    def __init__(self, table: str, versions: int = 0, rows: int = 0, seconds: float = 0.0, retention_left: float = 0.0):
+        self.table, self.versions, self.rows = table, versions, rows
+        self.seconds, self.retention_left = seconds, retention_left
+
+    @classmethod
+    def of(cls, session: Session, table: str, now: Standing | None) -> _Lag:
+        location = session.location(table)
+        if now is None or not session.has_table(location):
+            return cls(table)
+        log, start = session.log(location), now.of(table)
+        newest = log.version()
+        if start is None or start.version >= newest:
+            return cls(table)
+        missed = log.commits(start.version, newest)
+        # The view is stale since the first commit that it has not seen.
+        age = (datetime.now(UTC) - missed[0].timestamp).total_seconds() if missed else 0.0
+        left = log.retention().total_seconds() - age
+        return cls(table, newest - start.version, changed_rows(missed), age, max(0.0, left))
+
+
+def lineage(session: Session, view: str | None = None) -> dict[str, tuple[str, ...]]:
+    """What each view reads directly; for one view, of it and of everything it rests on."""
+    reads = {record.name: record.tables for record in session.catalog.views()}
+    if view is None:
+        return reads
+    session.catalog.view(view)
+    found: dict[str, tuple[str, ...]] = {}
+    pending = [view]
+    while pending:
+        name = pending.pop()
+        if name in reads and name not in found:
+            found[name] = reads[name]
+            pending += reads[name]
+    return found
+
+
+def doctor(session: Session) -> list[Check]:
+    """Check what maintenance needs, without a Spark session where tables are on local paths."""
+    checks = [_java(), _jars(), Check("catalogue", True, session.settings.safe_catalog)]
+    for table in session.catalog.tables():
+        checks += _table_checks(session, table.name, table.location)
+    for view in session.catalog.views():
+        checks.append(_view_check(session, view.name, view.location, view.view_id))
+    return checks
+
+
+def _java() -> Check:
+    try:
+        version = java_version()
+    except IvmError as error:
+        return Check("Java", False, "not found", error.message)
+    return Check("Java", version >= 17, str(version), "" if version >= 17 else "Spark 4 needs Java 17 or newer.")
+
+
+def _jars() -> Check:
+    found = [path.name for path in jars()]
+    delta = [name for name in found if "delta-spark" in name]
+    return Check("Delta JARs", bool(delta), ", ".join(delta) or "none", "" if delta else "Run `make setup`.")
+
+
+def _table_checks(session: Session, name: str, location: str) -> list[Check]:
+    if not session.has_table(location):
+        return [Check(f"table {name}", False, f"no Delta table at {location}", "Create it again, or drop its views.")]
+    log = session.log(location)
+    feed = log.properties().get(FEED) == "true"
+    advice = "" if feed else f"ALTER TABLE {name} SET TBLPROPERTIES ('{FEED}' = 'true')"
+    detail = "on" if feed else "off: changes are found by comparing versions, which reads the whole table"
+    days = log.retention().total_seconds() / 86400
+    return [
+        Check(f"change data feed {name}", feed, detail, advice),
+        Check(f"retention {name}", True, f"{days:g} days: a view that lags longer is refreshed in full"),
+    ]
+
+
+def _view_check(session: Session, name: str, location: str, view_id: str) -> Check:
+    view = session.catalog.view(name)
+    now = standing(session, view)
+    if now is None:
+        return Check(f"view {name}", False, "not built", f"ivm maintain {name}")
+    if now.touched:
+        return Check(f"view {name}", False, "its table was changed by something else", f"ivm refresh {name}")
+    lag = [_Lag.of(session, table, now) for table in view.tables]
+    alarm = session.settings.retention_alarm
+    for item in lag:
+        total = item.seconds + item.retention_left
+        if item.versions and total and item.seconds / total > alarm:
+            return Check(
+                f"view {name}",
+                False,
+                f"{item.seconds / total:.0%} of the retention of {item.table} is used up",
+                f"ivm maintain {name}",
+            )
+    return Check(f"view {name}", True, f"batch {now.number}")

@@ -1,0 +1,195 @@
+"""Keep a folder of SQL files, the catalogue and the manifest in step.
+
+``<project>/tables/*.sql`` holds one CREATE TABLE each, ``<project>/views/*.sql`` one view definition each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TypeVar
+
+from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.cost.model import Reason
+from ivm_core.engine.tables import create_table, describe_table, table_exists
+from ivm_core.errors import DefinitionError, SettingsError
+from ivm_core.maintain.model import PlannedChange
+from ivm_core.maintain.register import check_view, create_view, tables_of
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.view import build
+from ivm_core.plan.definition import ViewDefinition, parse_definition
+from ivm_core.plan.definition_table import TableDefinition, parse_table
+
+MANIFEST_VERSION = 1
+Parsed = TypeVar("Parsed")
+
+
+def plan_project(session: Session, folder: str | Path | None = None) -> list[PlannedChange]:
+    """What ``apply_project`` would do, in its order. Raises DefinitionError naming the file."""
+    tables, views = _read(session, folder)
+    changes = [_table_change(session, table) for table in tables]
+    changes += [_view_change(session, view) for view in views]
+    wanted = {view.name for view in views}
+    # Views that were created by hand have no file: apply leaves them alone, and says so.
+    changes += [
+        PlannedChange("view", view.name, "unmanaged", "it has no file in the project; `ivm drop` removes it")
+        for view in session.catalog.views()
+        if view.name not in wanted
+    ]
+    return changes
+
+
+def apply_project(
+    session: Session, folder: str | Path | None = None, on_progress: Callable[[str, str], None] | None = None
+) -> list[PlannedChange]:
+    """Create missing tables, create or change views, write the manifest. Doing it again changes nothing."""
+    tables, views = _read(session, folder)
+    changes = plan_project(session, folder)
+    actions = {(change.kind, change.name): change.action for change in changes}
+    for table in tables:
+        if on_progress:
+            on_progress(table.name, "table")
+        _apply_table(session, table, actions["table", table.name])
+    for view in views:
+        if on_progress:
+            on_progress(view.name, actions["view", view.name])
+        _apply_view(session, view, actions["view", view.name])
+    write_manifest(session)
+    return changes
+
+
+def write_manifest(session: Session) -> Path:
+    """Write what DAG files read: groups and views in a stable order, nothing that changes from run to run."""
+    groups: dict[str, list[ViewRecord]] = {}
+    for view in session.catalog.views():
+        groups.setdefault(view.group, []).append(view)
+    names = {view.name for views in groups.values() for view in views}
+    document = {
+        "version": MANIFEST_VERSION,
+        "groups": [
+            {
+                "name": group,
+                "schedule": next((view.schedule for view in members if view.schedule), None),
+                "views": [_manifest_view(view, names) for view in sorted(members, key=lambda v: v.name)],
+            }
+            for group, members in sorted(groups.items())
+        ],
+    }
+    path = session.settings.manifest
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written beside and renamed: the DAG processor never reads half a file.
+    draft = path.with_suffix(".tmp")
+    draft.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    draft.replace(path)
+    return path
+
+
+def _manifest_view(view: ViewRecord, views: set[str]) -> dict[str, object]:
+    definition = parse_definition(view.sql)
+    return {
+        "name": view.name,
+        "depends_on": sorted(table for table in view.tables if table in views),
+        "tables": sorted(table for table in view.tables if table not in views),
+        "policy": str(view.policy),
+        "validate_every_seconds": definition.validate_every.total_seconds() if definition.validate_every else None,
+        "comment": view.comment,
+    }
+
+
+def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefinition], list[ViewDefinition]]:
+    root = Path(folder) if folder is not None else session.settings.project_dir()
+    if not root.is_dir():
+        raise SettingsError(f"There is no folder {root}. Give the project's folder, or run `ivm init`.")
+    tables = [_parse(file, parse_table) for file in sorted((root / "tables").glob("*.sql"))]
+    views = {
+        view.name: view for view in (_parse(file, parse_definition) for file in sorted((root / "views").glob("*.sql")))
+    }
+    order = TopologicalSorter({name: [t for t in tables_of(view.query) if t in views] for name, view in views.items()})
+    try:
+        return tables, [views[name] for name in order.static_order()]
+    except CycleError as error:
+        raise DefinitionError(f"The views read each other in a circle: {' → '.join(error.args[1])}.") from None
+
+
+def _parse(file: Path, parse: Callable[[str], Parsed]) -> Parsed:
+    try:
+        return parse(file.read_text(encoding="utf-8"))
+    except DefinitionError as error:
+        error.add_note(str(file))
+        error.args = (f"{file.name}: {error.message}",)
+        error.message = error.args[0]
+        raise
+
+
+def _table_change(session: Session, table: TableDefinition) -> PlannedChange:
+    known = session.catalog.table(table.name)
+    if known is None:
+        return PlannedChange("table", table.name, "create")
+    if (known.primary_key, known.foreign_keys) != _keys(table):
+        return PlannedChange("table", table.name, "update", "declared keys changed")
+    return PlannedChange("table", table.name, "unchanged")
+
+
+def _view_change(session: Session, view: ViewDefinition) -> PlannedChange:
+    known = session.catalog.find_view(view.name)
+    if known is None or known.status == "creating":
+        return PlannedChange("view", view.name, "create")
+    if known.sql.strip() == view.sql.strip():
+        return PlannedChange("view", view.name, "unchanged")
+    if parse_definition(known.sql).query == view.query:
+        return PlannedChange("view", view.name, "update", "settings changed, no data is touched")
+    return PlannedChange("view", view.name, "replace", "the query changed: the view is built anew")
+
+
+def _apply_table(session: Session, table: TableDefinition, action: str) -> None:
+    if action == "unchanged":
+        return
+    if not table_exists(session.spark, table.name):
+        location = f"{session.settings.warehouse.rstrip('/')}/tables/{table.name.replace('.', '/')}"
+        create_table(session.spark, table, location)
+    info = describe_table(session.spark, table.name)
+    session.catalog.upsert_table(
+        TableRecord(table.name, info.table_id, info.location, info.columns, *_keys(table), properties=info.properties)
+    )
+
+
+def _apply_view(session: Session, view: ViewDefinition, action: str) -> None:
+    if action == "create":
+        create_view(session, view.sql)
+    elif action in ("update", "replace"):
+        record = session.catalog.view(view.name)
+        compiled = check_view(session, view)
+        record = replace(
+            record,
+            sql=view.sql,
+            group=view.group,
+            schedule=view.schedule,
+            policy=view.policy,
+            comment=view.comment,
+            properties=view.properties,
+            fingerprint=compiled.fingerprint,
+            tables=compiled.tables,
+            columns=visible_columns(session, view),
+        )
+        session.catalog.update_view(record)
+        session.forget(record.view_id)
+        if action == "replace":
+            build(session, record, Reason.PLAN_CHANGED)
+        session.show(record)
+
+
+def visible_columns(session: Session, view: ViewDefinition) -> tuple[tuple[str, str], ...]:
+    """Names and Spark types of a definition's columns."""
+    from ivm_core.engine.tables import analyse
+
+    return analyse(session.spark, view.query.sql(dialect="spark"))
+
+
+def _keys(table: TableDefinition) -> tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]]:
+    keys: Iterable[tuple[tuple[str, ...], str, tuple[str, ...]]] = (
+        (key.columns, key.table, key.referenced) for key in table.schema.foreign_keys
+    )
+    return table.schema.primary_key, tuple(keys)

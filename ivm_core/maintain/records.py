@@ -1,0 +1,67 @@
+"""The catalogue's record of a batch: of one that ran here, and of one whose process died after its commit."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from ivm_core.batch.model import Batch
+from ivm_core.catalog.model import BatchRecord, Intent, ViewRecord
+from ivm_core.cost.model import Decision
+
+
+def record_of(
+    view: ViewRecord,
+    batch: Batch,
+    decision: Decision,
+    started_at: datetime,
+    started: float,
+    run_id: str | None,
+    job: str | None,
+    *,
+    rows: int = 0,
+    error: str | None = None,
+) -> BatchRecord:
+    """The record of an attempt that began at ``started`` (monotonic clock) and ends now."""
+    return BatchRecord(
+        view=view.name,
+        number=batch.number,
+        strategy=decision.strategy,
+        reason=decision.reason,
+        detail=decision.detail,
+        from_versions=batch.from_versions,
+        to_versions=batch.to_versions,
+        rows_changed=rows,
+        seconds=time.monotonic() - started,
+        predicted_incremental_seconds=decision.predicted_incremental_seconds,
+        predicted_full_seconds=decision.predicted_full_seconds,
+        started_at=started_at,
+        finished_at=datetime.now(UTC),
+        changed_rows={},
+        error=error,
+        run_id=run_id,
+        job=job,
+    )
+
+
+def recovered(intent: Intent) -> BatchRecord:
+    """The record of a batch whose process died between its commit and this bookkeeping."""
+    return BatchRecord(
+        view=intent.view,
+        number=intent.number,
+        strategy=intent.strategy,
+        reason=intent.reason,
+        detail="committed by a process that ended before recording it",
+        from_versions=intent.batch.from_versions,
+        to_versions=intent.batch.to_versions,
+        rows_changed=0,
+        seconds=0.0,
+        predicted_incremental_seconds=None,
+        predicted_full_seconds=None,
+        started_at=intent.created_at,
+        finished_at=datetime.now(UTC),
+        changed_rows={},
+        error=None,
+        run_id=intent.run_id,
+        job=None,
+    )

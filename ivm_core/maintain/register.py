@@ -1,0 +1,162 @@
+"""Create and drop views: definition → plan, checked against Spark's own analysis, built as batch 1."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from urllib.parse import quote
+
+from sqlglot import exp
+
+from ivm_core.apply.model import MaintenanceReport
+from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.cost.model import Reason
+from ivm_core.delta.differentiate import differentiate
+from ivm_core.delta.keys import NoRule
+from ivm_core.engine.tables import analyse, describe_table, drop_state, register_table
+from ivm_core.errors import DefinitionError, InvalidNameError, NotIncrementalError, UnknownTableError, ViewExistsError
+from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.view import build
+from ivm_core.plan.definition import Policy, ViewDefinition, parse_definition
+from ivm_core.plan.schema import TableSchema
+
+
+def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRecord:
+    """Register a view and build it. The same definition again changes nothing; a killed creation is finished.
+
+    Raises DefinitionError (and below) for what is wrong with the statement, ViewExistsError where the name is taken.
+    """
+    definition = parse_definition(sql)
+    existing = session.catalog.find_view(definition.name)
+    if existing is not None and existing.status != "creating":
+        if existing.sql.strip() == sql.strip() or definition.if_not_exists:
+            return existing
+        raise ViewExistsError(
+            f"The view {definition.name} exists with another definition. Drop it first, or change its file and run `ivm apply`."
+        )
+    if session.catalog.table(definition.name) is not None:
+        raise InvalidNameError(f"{definition.name} is the name of a base table. Choose another name.")
+    compiled = check_view(session, definition)
+    record = existing or ViewRecord(
+        view_id=str(uuid.uuid4()),
+        name=definition.name,
+        sql=sql,
+        group=definition.group,
+        schedule=definition.schedule,
+        policy=definition.policy,
+        fingerprint=compiled.fingerprint,
+        columns=(),
+        tables=compiled.tables,
+        location="",
+        status="creating",
+        comment=definition.comment,
+        properties=definition.properties,
+        created_at=datetime.now(UTC),
+    )
+    if existing is None:
+        types = analyse(session.spark, definition.query.sql(dialect="spark"))
+        columns = tuple((name, type_) for name, (_, type_) in zip(compiled.columns, types, strict=True))
+        record = replace(record, columns=columns, location=state_location(session, record))
+        session.catalog.add_view(record)
+    build(session, record, Reason.FIRST_BUILD, run_id)
+    record = replace(record, status="active")
+    session.catalog.update_view(record)
+    session.show(record)
+    return record
+
+
+def check_view(session: Session, definition: ViewDefinition) -> CompiledView:
+    """Compile a definition and compare it with Spark's own analysis, without creating anything."""
+    schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
+    compiled = compile_view(definition.name, definition.query, schemas)
+    analysed = analyse(session.spark, definition.query.sql(dialect="spark"))
+    names = tuple(name for name, _ in analysed)
+    if tuple(n.lower() for n in names) != tuple(n.lower() for n in compiled.columns):
+        raise DefinitionError(
+            f"{definition.name}: the compiled query has the columns {', '.join(compiled.columns)}, Spark's own analysis "
+            f"gives {', '.join(names)}. Give every column an alias with AS."
+        )
+    if definition.policy is Policy.INCREMENTAL_STRICT:
+        try:
+            differentiate(compiled.plan, frozenset(compiled.tables))
+        except NoRule as error:
+            raise NotIncrementalError(
+                f"{definition.name} has the policy incremental_strict, but {error}. Change the query, or set "
+                "ivm.refresh_policy to 'incremental' or 'auto'.",
+                reason=Reason.UNSUPPORTED_OPERATOR,
+            ) from None
+    return compiled
+
+
+def tables_of(query: exp.Expression) -> tuple[str, ...]:
+    """The tables that a query names, CTEs aside, as ``schema.table`` in lower case."""
+    names: set[str] = set()
+    for table in query.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier):
+            names.add(f"{table.db or 'default'}.{table.name}".lower())
+    ctes = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
+    qualified = {f"{t.db}.{t.name}".lower() for t in query.find_all(exp.Table) if t.db}
+    return tuple(sorted(n for n in names if n in qualified or n.removeprefix("default.") not in ctes))
+
+
+def resolve_table(session: Session, name: str) -> TableSchema:
+    """The schema of a table named in a query, registered on the way where only the Spark session knew it."""
+    if session.catalog.find_view(name) is not None:
+        return session.schema(name)
+    known = session.catalog.table(name)
+    try:
+        info = describe_table(session.spark, name)
+    except UnknownTableError:
+        close = ", ".join(sorted(t.name for t in session.catalog.tables())[:10])
+        raise UnknownTableError(
+            f"There is no table or view {name}." + (f" The catalogue knows {close}." if close else ""), construct=name
+        ) from None
+    if known is None or known.table_id != info.table_id or known.columns != info.columns:
+        keys = (known.primary_key, known.foreign_keys) if known else ((), ())
+        known = TableRecord(name, info.table_id, info.location, info.columns, *keys, properties=info.properties)
+        session.catalog.upsert_table(known)
+    return session.schema(name)
+
+
+def register_base_table(
+    session: Session,
+    name: str,
+    location: str | None = None,
+    primary_key: tuple[str, ...] = (),
+    foreign_keys: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...] = (),
+) -> TableRecord:
+    """Tell the catalogue of a Delta table, with its declared keys. ``location``: where the session does not know it."""
+    name = name.lower() if "." in name else f"default.{name.lower()}"
+    if location is not None:
+        register_table(session.spark, name, location)
+    info = describe_table(session.spark, name)
+    record = TableRecord(
+        name, info.table_id, info.location, info.columns, primary_key, foreign_keys, properties=info.properties
+    )
+    session.catalog.upsert_table(record)
+    return record
+
+
+def drop_view(session: Session, name: str) -> None:
+    """Remove a view, its state and its history. Raises ViewExistsError while other views read it."""
+    record = session.catalog.view(name)
+    dependants = session.catalog.dependants(record.name)
+    if dependants:
+        raise ViewExistsError(f"{record.name} is read by {', '.join(dependants)}. Drop them first.")
+    drop_state(session.spark, record.name, record.location)
+    session.catalog.remove_view(record.name)
+    session.forget(record.view_id)
+
+
+def refresh_view(session: Session, name: str, run_id: str | None = None) -> MaintenanceReport:
+    """Build a view anew from the newest versions."""
+    return build(session, session.catalog.view(name), Reason.REQUESTED, run_id)
+
+
+def state_location(session: Session, record: ViewRecord) -> str:
+    """The folder of a view's state: percent-encoded names below ``views``, made unique by the view's id."""
+    schema, view = (quote(part, safe="") for part in record.name.split(".", 1))
+    return str(PurePosixPath(session.settings.warehouse, "views", schema, f"{view}-{record.view_id[:8]}"))

@@ -1,0 +1,171 @@
+"""What the use cases share: settings, catalogue, and a Spark session that is opened when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ivm_core.catalog.catalog import Catalog
+from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.engine.inputs import Sources
+from ivm_core.engine.log import TableLog
+from ivm_core.engine.model import Relation
+from ivm_core.engine.session import open_session, prepare_session
+from ivm_core.engine.tables import register_table, register_view
+from ivm_core.errors import BaseTableError, UnknownTableError
+from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.plan.definition import parse_definition
+from ivm_core.plan.schema import ForeignKey, TableSchema
+from ivm_core.plan.statement import parse_query
+from ivm_core.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Session:
+    """One process's hold on a deployment. Not thread-safe: Delta's commit settings are the Spark session's."""
+
+    def __init__(
+        self, settings: Settings, catalog: Catalog, spark: SparkSession | Callable[[], SparkSession] | None = None
+    ) -> None:
+        self.settings = settings
+        self.catalog = catalog
+        self._given = spark
+        self._spark: SparkSession | None = None
+        self._compiled: dict[str, CompiledView] = {}
+        self._sharing = False
+        self._needed: Mapping[str, tuple[str, ...]] | None = None
+        self._sources: Sources | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session; opened and told of all known tables and views at the first call."""
+        if self._spark is None:
+            if self._given is None:
+                self._spark = open_session(self.settings)
+            else:
+                self._spark = self._given() if callable(self._given) else self._given
+                prepare_session(self._spark, self.settings)
+            for table in self.catalog.tables():
+                register_table(self._spark, table.name, table.location)
+            for view in self.catalog.views():
+                if view.status != "creating":
+                    self.show(view)
+        return self._spark
+
+    @property
+    def spark_if_open(self) -> SparkSession | None:
+        """The Spark session where one is open already: reading a table's log needs none on local paths."""
+        return self._spark
+
+    @contextmanager
+    def shared_reads(self, needed: Mapping[str, tuple[str, ...]] | None = None) -> Iterator[None]:
+        """What ``sources`` reads inside the block is read once, and let go of at its end; an inner block is the outer one.
+
+        ``needed``: the columns of each table that will be asked for.
+        """
+        if self._sharing:
+            yield
+            return
+        self._sharing, self._needed = True, needed
+        try:
+            yield
+        finally:
+            self._sharing = False
+            if self._sources is not None:
+                self._sources.close()
+                self._sources = None
+
+    @property
+    def sources(self) -> Sources:
+        """What the batches of the block read; opens the Spark session at the first use."""
+        assert self._sharing
+        if self._sources is None:
+            self._sources = Sources(self.spark, {}, self._needed)
+        return self._sources
+
+    def show(self, view: ViewRecord) -> None:
+        """Register a view's state table and its visible SELECT in the Spark session."""
+        register_view(self.spark, view.name, view.location, self.compiled(view).visible_sql, view.comment)
+
+    def log(self, location: str) -> TableLog:
+        """The Delta log of a table."""
+        return TableLog(location, self._spark)
+
+    def has_table(self, location: str) -> bool:
+        """True where a Delta table is at the location."""
+        return TableLog.exists(location, self._spark)
+
+    def base_log(self, name: str) -> TableLog:
+        """The log of a base table or of an upstream view's state. Raises BaseTableError where its Delta table is gone."""
+        location = self.location(name)
+        if not self.has_table(location):
+            raise BaseTableError(
+                f"The table {name} is missing: there is no Delta table at {location}. Create it again, or drop the views "
+                "that read it."
+            )
+        return self.log(location)
+
+    def location(self, name: str) -> str:
+        """Where the Delta table of a base table, or the state of a view, lies."""
+        view = self.catalog.find_view(name)
+        if view is not None:
+            return view.location
+        table = self.catalog.table(name)
+        if table is None:
+            raise BaseTableError(
+                f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
+            )
+        return table.location
+
+    def schema(self, name: str) -> TableSchema:
+        """What a plan may know of a base table or an upstream view. Raises UnknownTableError."""
+        view = self.catalog.find_view(name)
+        if view is not None:
+            return TableSchema(name, view.columns)
+        table = self.catalog.table(name)
+        if table is None:
+            raise UnknownTableError(f"There is no table or view {name}.", construct=name)
+        return schema_of(table)
+
+    def relation(self, name: str) -> Relation:
+        """How the engine reads a base table or an upstream view."""
+        view = self.catalog.find_view(name)
+        if view is not None:
+            log = self.log(view.location)
+            return Relation(name, view.location, log.table_id(), view.columns, self.compiled(view).visible_sql)
+        table = self.catalog.table(name)
+        if table is None:
+            raise BaseTableError(
+                f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
+            )
+        return Relation(name, table.location, self.log(table.location).table_id(), table.columns, None)
+
+    def compiled(self, view: ViewRecord) -> CompiledView:
+        """The view's plan and layout, compiled once per process and definition."""
+        if view.view_id not in self._compiled:
+            definition = parse_definition(view.sql)
+            schemas = {name: self.schema(name) for name in view.tables}
+            self._compiled[view.view_id] = compile_view(view.name, definition.query, schemas)
+        return self._compiled[view.view_id]
+
+    def read(self, view: ViewRecord) -> DataFrame:
+        """The view's rows as a reader sees them now."""
+        self.show(view)
+        return self.spark.table(view.name)
+
+    def query(self, sql: str) -> DataFrame:
+        """The result of one SELECT over tables and views. Raises DefinitionError for anything else."""
+        return self.spark.sql(parse_query(sql).sql(dialect="spark"))
+
+    def forget(self, view_id: str) -> None:
+        """Compile the view anew at the next use."""
+        self._compiled.pop(view_id, None)
+
+
+def schema_of(table: TableRecord) -> TableSchema:
+    """A registered base table as plans see it."""
+    keys = tuple(ForeignKey(*key) for key in table.foreign_keys)
+    return TableSchema(table.name, table.columns, table.primary_key, keys)

@@ -1,0 +1,65 @@
+"""Validate one view against its query at the versions it stands at, and keep the result."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from ivm_core.catalog.model import ValidationRecord
+from ivm_core.cost.model import Reason
+from ivm_core.engine.compare import compare
+from ivm_core.errors import UnknownViewError
+from ivm_core.job.build import full_job
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.view import bound_batch, standing, state_of
+from ivm_core.validate.model import ValidationReport
+
+
+def validate_view(
+    session: Session, name: str, measure_full: bool = False, run_id: str | None = None
+) -> ValidationReport:
+    """Compare the view's rows with its query's, as bags, at pinned versions; store and return the outcome."""
+    view = session.catalog.view(name)
+    now = standing(session, view)
+    if now is None:
+        raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
+    batch = bound_batch(view, now)
+    relations = {table: session.relation(table) for table in view.tables}
+    report = compare(
+        session.spark,
+        view.name,
+        session.relation(view.name),
+        now.state_version,
+        full_job(session.compiled(view), Reason.REQUESTED),
+        session.compiled(view).visible_sql,
+        batch,
+        relations,
+        session.settings,
+        measure_full=measure_full,
+    )
+    session.catalog.add_validation(
+        ValidationRecord(
+            view=view.name,
+            batch_number=now.number,
+            ok=report.ok,
+            missing_count=report.missing_count,
+            unexpected_count=report.unexpected_count,
+            rows=report.rows,
+            versions=report.versions,
+            seconds=report.seconds,
+            checked_at=datetime.now(UTC),
+            full_seconds=report.full_seconds,
+            run_id=run_id,
+            sample=json.dumps(
+                {
+                    "missing": [{"row": r.row, "copies": r.copies} for r in report.missing],
+                    "unexpected": [{"row": r.row, "copies": r.copies} for r in report.unexpected],
+                },
+                default=str,
+            ),
+        )
+    )
+    return report
+
+
+__all__ = ["state_of", "validate_view"]

@@ -1,0 +1,254 @@
+"""Bring one view to a cut exactly once.
+
+The protocol: (1) an intent row binds the batch number to exact from and to versions; (2) the batch commits to the view's
+own Delta table, the number as Delta's transaction version and the versions as commit metadata, so data and progress are
+one commit; (3) the intent is settled and the batch recorded. A process may die anywhere: the next run looks the number
+up in the view's log and either settles the intent or runs the same intent again. Delta ignores a number that it has
+seen, and refuses the second of two concurrent commits of one number.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from ivm_core.apply.model import MaintenanceReport
+from ivm_core.batch.bind import range_class
+from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
+from ivm_core.catalog.model import ViewRecord
+from ivm_core.cost.model import Decision, Reason, Strategy
+from ivm_core.engine.execute import run
+from ivm_core.engine.model import Applied, CommitTag, Limits, State
+from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, IvmError
+from ivm_core.job.build import batch_job, full_job
+from ivm_core.job.model import MaintenanceJob
+from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
+from ivm_core.maintain.records import record_of, recovered
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import Standing, standing, tag_of
+from ivm_core.plan.definition import Policy
+
+LOCK_WAIT_SECONDS = 3600.0
+
+
+def build(
+    session: Session, view: ViewRecord, reason: Reason, run_id: str | None = None, cut: Cut | None = None
+) -> MaintenanceReport:
+    """Compute the whole state at the newest versions, or at a cut, as the view's next batch."""
+    with _locked(session, view):
+        now = _settle(session, view)
+        if now is not None and reason is Reason.FIRST_BUILD:
+            return MaintenanceReport(view.name, Strategy.NOOP, Reason.ALREADY_CURRENT)
+        return _full(session, view, now, cut or Cut(()), Decision(Strategy.FULL, reason), run_id)
+
+
+def maintain_view(
+    session: Session,
+    view: ViewRecord,
+    cut: Cut,
+    policy: Policy | None = None,
+    run_id: str | None = None,
+) -> MaintenanceReport:
+    """Bring the view to the cut, or find it there already. Raises IvmError; the view then stands where it stood."""
+    started = time.monotonic()
+    with _locked(session, view):
+        now = _settle(session, view)
+        unfinished = session.catalog.open_intents(view.name)
+        if unfinished and now is not None:
+            # The number is bound to these versions: this batch first, whatever the cut says now.
+            decision = decide_batch(session, view, now, unfinished[0].batch, policy)
+            if decision.strategy is not Strategy.FULL:
+                _run(session, view, unfinished[0].batch, decision, run_id)
+                now = _settle(session, view)
+        if now is None:
+            return _full(session, view, None, cut, Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
+        batch = _next_batch(session, view, now, cut)
+        if policy is Policy.FULL and not now.touched:
+            return _full(session, view, now, cut, Decision(Strategy.FULL, Reason.REQUESTED), run_id)
+        if (
+            not batch.changed
+            and not now.touched
+            and now.fingerprint == view.fingerprint
+            and all(item.from_version >= 0 for item in batch.ranges)
+        ):
+            return _nothing(session, view, now, batch, run_id, started)
+        decision = decide_batch(session, view, now, batch, policy)
+        if decision.strategy is Strategy.FULL:
+            return _full(session, view, now, cut, decision, run_id)
+        return _run(session, view, batch, decision, run_id)
+
+
+@contextmanager
+def _locked(session: Session, view: ViewRecord) -> Iterator[None]:
+    with session.catalog.lock(view.name, LOCK_WAIT_SECONDS) as acquired:
+        if not acquired:
+            raise Busy(
+                f"Another process has maintained {view.name} for {LOCK_WAIT_SECONDS:.0f} seconds. Nothing was changed; run "
+                "again when it is done."
+            )
+        yield
+
+
+def _settle(session: Session, view: ViewRecord) -> Standing | None:
+    """Finish the bookkeeping of a batch whose process died after its commit; return where the view stands."""
+    now = standing(session, view)
+    for intent in session.catalog.open_intents(view.name):
+        if now is not None and now.number >= intent.number:
+            session.catalog.add_batch(recovered(intent), settle="applied")
+    return now
+
+
+def _next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> Batch:
+    """The ranges from where the view stands to the cut; never backwards."""
+    ranges = []
+    for table in view.tables:
+        target = _target(session, table, cut)
+        start = now.of(table) if now is not None else None
+        if start is None or start.table_id != target.table_id:
+            ranges.append(TableRange(table, target.table_id, -1, target.version, CommitClass.REPLACED))
+            continue
+        end = max(start.version, target.version)
+        commits = session.log(session.location(table)).commits(start.version, end)
+        kind = range_class(commits, start.version, end)
+        ranges.append(TableRange(table, target.table_id, start.version, end, kind))
+    return Batch(view.name, _next_number(session, view, now), tuple(ranges), view.fingerprint)
+
+
+def _next_number(session: Session, view: ViewRecord, now: Standing | None) -> int:
+    return max(session.catalog.last_number(view.view_id), now.number if now else 0) + 1
+
+
+def _target(session: Session, table: str, cut: Cut) -> TableVersion:
+    found = cut.of(table)
+    upstream = session.catalog.find_view(table)
+    if upstream is not None:
+        # The upstream view was brought to the cut just before: what counts is where it stands now.
+        reached = standing(session, upstream)
+        if reached is None:
+            raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
+        return TableVersion(table, session.log(upstream.location).table_id(), reached.state_version)
+    if found is not None:
+        return found
+    log = session.base_log(table)
+    return TableVersion(table, log.table_id(), log.version())
+
+
+def _full(
+    session: Session,
+    view: ViewRecord,
+    now: Standing | None,
+    cut: Cut,
+    decision: Decision,
+    run_id: str | None,
+) -> MaintenanceReport:
+    """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned."""
+    for intent in session.catalog.open_intents(view.name):
+        session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
+    batch = replace(_next_batch(session, view, None, cut), number=_next_number(session, view, now))
+    if now is not None:
+        # Never backwards, for a table that is still the same.
+        batch = replace(batch, ranges=tuple(_not_before(item, now) for item in batch.ranges))
+    return _run(session, view, batch, decision, run_id)
+
+
+def _not_before(item: TableRange, now: Standing) -> TableRange:
+    start = now.of(item.table)
+    if start is None or start.table_id != item.table_id:
+        return item
+    return replace(item, from_version=start.version, to_version=max(start.version, item.to_version))
+
+
+def _run(
+    session: Session,
+    view: ViewRecord,
+    batch: Batch,
+    decision: Decision,
+    run_id: str | None,
+) -> MaintenanceReport:
+    compiled = session.compiled(view)
+    full = decision.strategy is Strategy.FULL
+    job = (
+        full_job(compiled, decision.reason)
+        if full
+        else batch_job(compiled, batch.changed, decision.strategy, decision.reason)
+    )
+    intent = session.catalog.open_intent(view.view_id, view.name, batch, decision.strategy, decision.reason, run_id)
+    batch = intent.batch
+    started_at, started = datetime.now(UTC), time.monotonic()
+    kept = job.to_json() if session.settings.limits.keep_jobs else None
+    try:
+        applied = _execute(session, view, job, batch, tag_of(view, batch, run_id))
+    except ConcurrentCommit:
+        # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
+        now = _settle(session, view)
+        if now is None or now.number < batch.number:
+            raise
+        return MaintenanceReport(
+            view.name,
+            Strategy.NOOP,
+            Reason.APPLIED_ELSEWHERE,
+            batch.from_versions,
+            batch.to_versions,
+            batch=batch.number,
+        )
+    except Exception as error:
+        session.catalog.add_batch(
+            record_of(view, batch, decision, started_at, started, run_id, kept, error=_brief(error))
+        )
+        raise
+    if applied.skipped:
+        decision = Decision(Strategy.NOOP, Reason.APPLIED_ELSEWHERE)
+    rows = applied.inserted + applied.updated + applied.deleted
+    record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows)
+    record = replace(record, changed_rows={} if full else rows_changed_by_table(session, batch))
+    session.catalog.add_batch(record, settle="applied")
+    return MaintenanceReport(
+        view.name,
+        decision.strategy,
+        decision.reason,
+        batch.from_versions,
+        batch.to_versions,
+        rows,
+        record.seconds,
+        batch.number,
+        decision.detail,
+        decision.predicted_incremental_seconds,
+        decision.predicted_full_seconds,
+    )
+
+
+def _execute(session: Session, view: ViewRecord, job: MaintenanceJob, batch: Batch, tag: CommitTag) -> Applied:
+    limits = Limits(session.settings.limits.pushdown_cap, session.settings.limits.replace_rows)
+    with session.shared_reads():
+        for table in view.tables:
+            session.sources.add(session.relation(table))
+        return run(session.spark, job, batch, session.sources, state_of(session, view), tag, limits)
+
+
+def state_of(session: Session, view: ViewRecord) -> State:
+    """The view's state table as it is now."""
+    columns = tuple((name, "") for name in session.compiled(view).layout.stored.names)
+    feed = (("delta.enableChangeDataFeed", "true"),)
+    if not session.has_table(view.location):
+        return State(view.location, columns, properties=feed)
+    log = session.log(view.location)
+    return State(view.location, columns, log.version(), log.size().rows)
+
+
+def _nothing(
+    session: Session, view: ViewRecord, now: Standing, batch: Batch, run_id: str | None, started: float
+) -> MaintenanceReport:
+    moved = batch.from_versions != batch.to_versions
+    seconds = time.monotonic() - started
+    reason = Reason.NO_CHANGES if moved else Reason.ALREADY_CURRENT
+    return MaintenanceReport(
+        view.name, Strategy.NOOP, reason, batch.from_versions, batch.to_versions, 0, seconds, now.number
+    )
+
+
+def _brief(error: Exception) -> str:
+    text = error.message if isinstance(error, IvmError) else str(error)
+    return f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"[:2000]

@@ -1,0 +1,70 @@
+"""Every view of ``cases`` through mixed batches: after each, the view equals its query, as bags, both ways."""
+
+from __future__ import annotations
+
+import pytest
+
+from ivm_core import Engine
+from tests.maintain.cases import CASES
+from tests.maintain.database import BATCHES, Database, difference
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def database(spark):
+    return Database(spark, "cases")
+
+
+@pytest.fixture(scope="module")
+def engine(spark, database, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cases")
+    with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as opened:
+        spark.sql("USE cases")
+        yield opened
+        spark.sql("USE default")
+
+
+def qualify(query: str) -> str:
+    for table in ("fact", "dim", "other"):
+        query = query.replace(f"FROM {table}", f"FROM cases.{table}").replace(f"JOIN {table}", f"JOIN cases.{table}")
+    return query
+
+
+@pytest.fixture(scope="module")
+def views(engine):
+    for case in CASES:
+        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
+        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW v.{case.name} {policy} AS {qualify(case.query)}")
+    return [case.name for case in CASES]
+
+
+def check(engine, spark, case, what):
+    found = difference(engine.read(f"v.{case.name}"), spark.sql(qualify(case.query)), case.floats)
+    assert not found, f"{case.name} after {what}: {found[:6]}"
+
+
+def test_every_view_is_right_when_created(engine, spark, views):
+    for case in CASES:
+        check(engine, spark, case, "creation")
+
+
+@pytest.mark.parametrize("change", BATCHES, ids=lambda change: change.__name__)
+def test_every_view_follows_its_tables(engine, spark, database, views, change):
+    change(database)
+    reports = {report.view: report for report in engine.maintain(raise_errors=False)}
+    failures = {name: report.error for name, report in reports.items() if report.error}
+    assert not failures
+    for case in CASES:
+        check(engine, spark, case, change.__name__)
+        report = reports[f"v.{case.name}"]
+        assert report.strategy in (case.strategy, "noop"), f"{case.name}: {report.strategy} because {report.detail}"
+
+
+def test_a_run_without_changes_does_nothing(engine, views):
+    assert {report.strategy for report in engine.maintain()} == {"noop"}
+
+
+def test_validation_agrees(engine, views):
+    for name in views:
+        assert engine.validate(f"v.{name}").ok, name
