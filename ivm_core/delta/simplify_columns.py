@@ -1,4 +1,8 @@
-"""Columns that nobody reads, dropped at the leaves: narrower reads, and changes to unused columns cancel."""
+"""Columns that nobody reads, dropped at the leaves: narrower reads, and changes to unused columns cancel.
+
+``Changes`` may lose columns only where its rows are counted by weight. Where they only have to be there, as in the
+keys that a batch affects, netting over fewer columns would lose an update of the others.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,14 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.plan.nodes import (
+    WEIGHT,
     Aggregate,
     Changes,
     Distinct,
     Filter,
     Generate,
     Join,
+    JoinKind,
     Limit,
     Plan,
     Project,
@@ -32,52 +38,60 @@ Names = frozenset[str]
 
 def prune_columns(plan: Plan) -> Plan:
     """Project a over Scan (a, b, c) → Project a over Scan (a); ``Changes`` are netted over the columns left."""
-    pruned = _prune(plan, frozenset(plan.names))
+    pruned = _prune(plan, frozenset(plan.names), WEIGHT in plan.names)
     return pruned if pruned.names == plan.names else Project(pruned, keep(plan.names))
 
 
-def _prune(plan: Plan, needed: Names) -> Plan:
-    """The plan with at least the needed columns, in their order. It recurses itself, because needs come from above."""
+def _prune(plan: Plan, needed: Names, weighed: bool) -> Plan:
+    """The plan with at least the needed columns, in their order. It recurses itself, because needs come from above.
+
+    ``weighed``: whatever reads the rows adds up their weights.
+    """
     match plan:
         case Scan(_, columns):
             kept = tuple(c for c in columns if c.name in needed) or columns[:1]
             return plan if kept == columns else replace(plan, columns=kept)
         case Changes(_, columns):
+            if not weighed:
+                return plan
             kept = tuple(c for c in columns if c.name in needed) or columns[:1]
             return plan if kept == columns else replace(plan, columns=kept)
         case Values():
             return plan
         case Project(source, columns):
             kept_columns = tuple(c for c in columns if c.name in needed) or columns[:1]
-            below = _prune(source, _used(c.expression for c in kept_columns))
+            below = _prune(source, _used(c.expression for c in kept_columns), weighed)
             return _changed(plan, Project(below, kept_columns))
         case Filter(source, condition):
-            return _changed(plan, Filter(_prune(source, needed | references(condition)), condition))
+            return _changed(plan, Filter(_prune(source, needed | references(condition), weighed), condition))
         case Join(left, right, kind, condition):
             wanted = needed | (references(condition) if condition is not None else frozenset())
-            sides = [_prune(side, wanted & frozenset(side.names)) for side in (left, right)]
-            return _changed(plan, Join(sides[0], sides[1], kind, condition))
+            matched = weighed and kind not in (JoinKind.SEMI, JoinKind.ANTI)
+            below_left = _prune(left, wanted & frozenset(left.names), weighed)
+            below_right = _prune(right, wanted & frozenset(right.names), matched)
+            return _changed(plan, Join(below_left, below_right, kind, condition))
         case UnionAll(inputs):
-            return _changed(plan, UnionAll(_aligned(tuple(_prune(each, needed) for each in inputs), needed)))
+            return _changed(plan, UnionAll(_aligned(tuple(_prune(each, needed, weighed) for each in inputs), needed)))
         case Aggregate(source, keys, aggregates):
             # Keys make the groups, so all stay; a global aggregate keeps its row.
             kept_calls = tuple(a for a in aggregates if a.name in needed) or (() if keys else aggregates[:1])
             used = _used(c.expression for c in (*keys, *kept_calls))
-            return _changed(plan, Aggregate(_prune(source, used), keys, kept_calls))
+            weighs = any(WEIGHT in references(call.expression) for call in kept_calls)
+            return _changed(plan, Aggregate(_prune(source, used, weighs), keys, kept_calls))
         case Window(source, functions):
             kept_functions = tuple(f for f in functions if f.name in needed)
-            below = _prune(source, (needed & set(source.names)) | _used(f.expression for f in kept_functions))
+            below = _prune(source, (needed & set(source.names)) | _used(f.expression for f in kept_functions), False)
             return _changed(plan, Window(below, kept_functions)) if kept_functions else below
         case Generate(source, generator):
-            below = _prune(source, (needed & set(source.names)) | references(generator))
+            below = _prune(source, (needed & set(source.names)) | references(generator), weighed)
             return _changed(plan, replace(plan, source=below))
         case Limit(source, order):
-            return _changed(plan, replace(plan, source=_prune(source, needed | _used(order))))
+            return _changed(plan, replace(plan, source=_prune(source, needed | _used(order), False)))
         case Distinct(source):
-            return _changed(plan, Distinct(_exactly(_prune(source, frozenset(source.names)), source.names)))
+            return _changed(plan, Distinct(_exactly(_prune(source, frozenset(source.names), False), source.names)))
         case SetOperation(left, right):
             names = plan.names
-            sides = [_exactly(_prune(side, frozenset(names)), names) for side in (left, right)]
+            sides = [_exactly(_prune(side, frozenset(names), False), names) for side in (left, right)]
             return _changed(plan, replace(plan, left=sides[0], right=sides[1]))
         case _:
             assert_never(plan)

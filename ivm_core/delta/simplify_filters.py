@@ -8,6 +8,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.delta.differentiate import common_partition
+from ivm_core.delta.keys import is_restriction
 from ivm_core.plan.nodes import (
     Aggregate,
     Changes,
@@ -69,8 +70,11 @@ def push_filter(plan: Plan) -> Plan:
 
 
 def push_join_condition(plan: Plan) -> Plan:
-    """A ⋈_{p(A) ∧ q} B → σ_p A ⋈_q B, and into the right side of semi, anti and left joins likewise."""
-    if not isinstance(plan, Join):
+    """A ⋈_{p(A) ∧ q} B → σ_p A ⋈_q B, and into the right side of semi, anti and left joins likewise.
+
+    Not for Q ⋉ K: K stays the same wherever it is used, so that it is computed once.
+    """
+    if not isinstance(plan, Join) or is_restriction(plan):
         return plan
     parts = conjuncts(plan.condition)
     on_left, rest = _split(parts, frozenset(plan.left.names)) if plan.kind in _FILTERS_LEFT else ((), parts)

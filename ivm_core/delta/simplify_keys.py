@@ -173,7 +173,7 @@ def _restricted(side: Plan, keys: Plan, parts: tuple[exp.Expression, ...]) -> Pl
     condition = both(*local)
     assert condition is not None
     part = _columns_of(keys, references(condition))
-    if any(is_restriction(node) and node.right == part for node in walk(side) if isinstance(node, Join)):
+    if _is_restricted_by(side, part):
         return side
     return Join(side, part, JoinKind.SEMI, condition)
 
@@ -183,7 +183,6 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
     known = {found.name: found for found in restrictions(restricted)}
     if not known:
         return other
-    there = {(found.name, found.keys) for found in restrictions(other)}
     types = types_of(other)
     matches: dict[Plan, dict[str, exp.Expression]] = {}
     for mine, name, null_safe in _equalities(join.condition, restricted, other):
@@ -198,7 +197,7 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
             matches.setdefault(found.keys, {}).setdefault(found.key, pair)
     for keys, pairs in matches.items():
         part = _columns_of(keys, frozenset(pairs))
-        if not any((pair.this.name, k) in there for pair in pairs.values() for k in (keys, part)):
+        if not _is_restricted_by(other, keys) and not _is_restricted_by(other, part):
             other = Join(other, part, JoinKind.SEMI, both(*pairs.values()))
     return other
 
@@ -211,6 +210,10 @@ def _equalities(condition: exp.Expression | None, one: Plan, other: Plan) -> Ite
                 columns = isinstance(a, exp.Column) and isinstance(b, exp.Column)
                 if columns and a.name in one.names and b.name in other.names:
                     yield a.name, b.name, isinstance(part, exp.NullSafeEQ)
+
+
+def _is_restricted_by(plan: Plan, keys: Plan) -> bool:
+    return any(isinstance(node, Join) and is_restriction(node) and node.right == keys for node in walk(plan))
 
 
 def _columns_of(keys: Plan, names: frozenset[str]) -> Plan:
