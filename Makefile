@@ -26,8 +26,9 @@ check: $(READY) ## Check style, types and the direction of imports
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 
-fuzz: $(READY) ## Search for wrong results with ten times the random cases
-	@.venv/bin/python -m pytest -m "slow or not slow" --hypothesis-profile=fuzz $(PYTEST_ARGS)
+TIMES ?= 10
+fuzz: $(READY) ## Search longer for wrong results: TIMES=10 the ordinary number of random cases
+	@.venv/bin/python -m pytest -p tests.fuzzing --times $(TIMES) -m "slow or not slow" $(PYTEST_ARGS)
 
 clean: ## Remove what was made here: .venv, .ivm and caches
 	rm -rf .venv .ivm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse metastore_db derby.log dist
