@@ -352,4 +352,6 @@ def _check_names(names: tuple[str, ...]) -> None:
 def _check_references(expression: exp.Expression, *inputs: Plan) -> None:
     available = {name for plan in inputs for name in plan.names}
     missing = references(expression) - available
-    _require(not missing, f"{expression.sql('spark')} refers to {sorted(missing)}, input has {sorted(available)}")
+    if missing:  # the message is dear, and nodes are built by the thousand
+        message = f"{expression.sql('spark')} refers to {sorted(missing)}, input has {sorted(available)}"
+        raise ValueError(message)
