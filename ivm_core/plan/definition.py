@@ -8,6 +8,14 @@ from enum import StrEnum
 
 from sqlglot import exp
 
+from ivm_core.errors import DefinitionError
+from ivm_core.plan.definition_table import TableDefinition, parse_table
+from ivm_core.plan.names import parse_name, parse_properties
+from ivm_core.plan.schedule import check_cron, parse_interval
+from ivm_core.plan.statement import Cursor, parse_queries, position, tokenize
+
+__all__ = ["OnDrift", "Policy", "TableDefinition", "ViewDefinition", "parse_definition", "parse_table"]
+
 
 class Policy(StrEnum):
     """What the user allows (``ivm.refresh_policy``)."""
@@ -40,3 +48,116 @@ class ViewDefinition:
     validate_every: timedelta | None = None
     on_drift: OnDrift = OnDrift.FAIL
     properties: tuple[tuple[str, str], ...] = ()
+    if_not_exists: bool = False
+
+
+KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.validate_every", "ivm.on_drift")
+
+
+def parse_definition(sql: str) -> ViewDefinition:
+    """Read ``CREATE [INCREMENTAL] MATERIALIZED VIEW name [clauses in any order] AS query``.
+
+    Clauses: COMMENT '…', SCHEDULE CRON '…', GROUP name, TBLPROPERTIES ('…' = '…'). Raises DefinitionError
+    or InvalidNameError with the position in ``sql``.
+    """
+    cursor = Cursor(sql, tokenize(sql))
+    cursor.expect("CREATE")
+    cursor.accept("INCREMENTAL")
+    cursor.expect("MATERIALIZED", "VIEW")
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    name = parse_name(cursor, "view")
+    clauses: dict[str, str] = {}
+    properties: dict[str, str] = {}
+    while not cursor.accept("AS"):
+        _clause(cursor, clauses, properties)
+    schedule = clauses.get("SCHEDULE")
+    _check_properties(cursor, properties)
+    return ViewDefinition(
+        name=name,
+        query=_query(cursor),
+        sql=sql,
+        comment=clauses.get("COMMENT", ""),
+        schedule=schedule,
+        group=clauses.get("GROUP", _slug(schedule) if schedule else "default"),
+        policy=Policy(properties.get("ivm.refresh_policy", Policy.AUTO)),
+        validate_every=parse_interval(properties["ivm.validate_every"]) if "ivm.validate_every" in properties else None,
+        on_drift=OnDrift(properties.get("ivm.on_drift", OnDrift.FAIL)),
+        properties=tuple(properties.items()),
+        if_not_exists=if_not_exists,
+    )
+
+
+def _clause(cursor: Cursor, clauses: dict[str, str], properties: dict[str, str]) -> None:
+    word = cursor.word()
+    if word in clauses or (word == "TBLPROPERTIES" and properties):
+        cursor.fail(f"The clause {word} is given twice", word)
+    if cursor.accept("COMMENT"):
+        clauses[word] = cursor.string("the comment")
+    elif cursor.accept("SCHEDULE"):
+        cursor.expect("CRON")
+        problem = check_cron(cursor.string("a cron expression"))
+        if problem:
+            cursor.index -= 1
+            cursor.fail(f"The schedule is not a cron expression: {problem}", "SCHEDULE")
+        clauses[word] = cursor.tokens[cursor.index - 1].text
+    elif cursor.accept("GROUP"):
+        group = cursor.name("the group's name")
+        if not all(character.isalnum() or character in "_-" for character in group):
+            cursor.index -= 1
+            cursor.fail(f"The group {group!r} may hold only letters, digits, '_' and '-'", "GROUP")
+        clauses[word] = group.lower()
+    elif cursor.accept("TBLPROPERTIES"):
+        properties.update(parse_properties(cursor))
+    elif cursor.token is None:
+        cursor.fail("The statement has no AS followed by a query")
+    else:
+        cursor.fail(
+            f"Unknown clause {cursor.found()}; known are COMMENT, SCHEDULE CRON, GROUP, TBLPROPERTIES, then AS", "syntax"
+        )
+
+
+def _check_properties(cursor: Cursor, properties: dict[str, str]) -> None:
+    for key, value in properties.items():
+        if not key.startswith("ivm."):
+            continue
+        if key not in KNOWN_PROPERTIES:
+            _refuse(cursor, key, f"Unknown property {key!r}; known are {', '.join(KNOWN_PROPERTIES)}.")
+        if key == "ivm.refresh_policy" and value not in tuple(Policy):
+            _refuse(cursor, key, f"{key} = {value!r} is not one of {', '.join(Policy)}.")
+        if key == "ivm.on_drift" and value not in tuple(OnDrift):
+            _refuse(cursor, key, f"{key} = {value!r} is not one of {', '.join(OnDrift)}.")
+        if key == "ivm.validate_every" and parse_interval(value) is None:
+            _refuse(cursor, key, f"{key} = {value!r} is not an interval such as '24 hours', '7 days' or '30 minutes'.")
+
+
+def _refuse(cursor: Cursor, key: str, message: str) -> None:
+    cursor.index = next((i for i, token in enumerate(cursor.tokens) if token.text == key), cursor.index)
+    line, column = cursor.place()
+    raise DefinitionError(message, construct="TBLPROPERTIES", line=line, column=column)
+
+
+def _query(cursor: Cursor) -> exp.Expression:
+    if cursor.token is None:
+        cursor.fail("AS is not followed by a query")
+    start = cursor.place()
+    trees = parse_queries(cursor.tokens[cursor.index :], cursor.sql)
+    if len(trees) != 1:
+        line, column = position(trees[1]) if len(trees) > 1 else start
+        raise DefinitionError("A definition holds exactly one statement.", construct="statement", line=line, column=column)
+    (query,) = trees
+    if not isinstance(query, exp.Query | exp.Values):
+        found = cursor.word() or cursor.found()
+        raise DefinitionError(
+            f"A view is defined by a SELECT query, not by {found}.",
+            construct=found,
+            line=start[0],
+            column=start[1],
+        )
+    return query
+
+
+def _slug(schedule: str) -> str:
+    """``0 */2 * * *`` → ``cron_0_every2_any_any_any``: readable, and different for different schedules."""
+    words = {"*": "any", "/": "every", ",": "and", "-": "to", "@": "", " ": "_"}
+    text = " ".join(schedule.lower().split()).replace("*/", "/")
+    return "cron_" + "".join(words.get(character, character) for character in text)

@@ -1,0 +1,119 @@
+"""A view's rows must depend on its tables only: what changes from run to run is refused, and ties are broken."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ivm_core.errors import NondeterministicError, UnsupportedConstruct
+from ivm_core.plan.nodes import Limit, Named, Plan, Window, column
+from ivm_core.plan.rewrite import transform_up
+from ivm_core.plan.scope import complaint
+from ivm_core.plan.types_plan import types_of
+
+_RANDOM = "Its value differs from run to run. Remove it, or store the value in a base table."
+_CLOCK = "Its value differs from run to run. Keep the time in a column or a table, or filter in the queries that read the view."
+_SESSION = "Its value depends on who runs the query and where. Remove it."
+_UNSAFE = "It runs code outside Spark SQL."
+
+_CLASSES: dict[type[exp.Expr], str] = {
+    exp.Rand: _RANDOM,
+    exp.Randn: _RANDOM,
+    exp.Uuid: _RANDOM,
+    exp.Uniform: _RANDOM,
+    exp.Randstr: _RANDOM,
+    exp.Shuffle: _RANDOM,
+    exp.CurrentDate: _CLOCK,
+    exp.CurrentTimestamp: _CLOCK,
+    exp.CurrentTime: _CLOCK,
+    exp.CurrentDatetime: _CLOCK,
+    exp.Localtime: _CLOCK,
+    exp.Localtimestamp: _CLOCK,
+    exp.CurrentTimezone: _SESSION,
+    exp.CurrentUser: _SESSION,
+    exp.SessionUser: _SESSION,
+    exp.CurrentSchema: _SESSION,
+    exp.CurrentCatalog: _SESSION,
+    exp.CurrentDatabase: _SESSION,
+}
+_NAMES = {
+    **dict.fromkeys("rand random randn uuid shuffle uniform randstr".split(), _RANDOM),
+    **dict.fromkeys("now current_date curdate current_timestamp current_time localtimestamp".split(), _CLOCK),
+    **dict.fromkeys(
+        "current_user user session_user current_catalog current_database current_schema current_timezone version "
+        "monotonically_increasing_id spark_partition_id input_file_name input_file_block_start "
+        "input_file_block_length current_path".split(),
+        _SESSION,
+    ),
+}
+_UNSAFE_NAMES = frozenset("java_method reflect try_reflect".split())
+
+# Their result depends on the order of rows that the window's ORDER BY leaves equal.
+_SEE_ORDER = (
+    exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.First, exp.Last,
+    exp.ArrayAgg, exp.GroupConcat,
+)  # fmt: skip
+
+
+def check_determinism(query: exp.Expr) -> None:
+    """Raise NondeterministicError for functions of chance, time or session, UnsupportedConstruct for unsafe ones."""
+    for node in query.walk():
+        if isinstance(node, exp.QueryTransform):
+            raise complaint(UnsupportedConstruct, f"TRANSFORM … USING is refused. {_UNSAFE}", node, "TRANSFORM")
+        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else ""
+        if name in _UNSAFE_NAMES:
+            raise complaint(UnsupportedConstruct, f"{name}() is refused. {_UNSAFE}", node, name)
+        reason = _NAMES.get(name) or _CLASSES.get(type(node))
+        if reason:
+            name = name or _sql_name(node)
+            raise complaint(NondeterministicError, f"{name}() cannot be used in a view. {reason}", node, name)
+
+
+def break_ties(plan: Plan) -> Plan:
+    """Make row choices total: ORDER BY a LIMIT 3 → ORDER BY a, <all other columns> LIMIT 3; row_number() likewise.
+
+    SQL leaves open which of equal rows comes first. The choice made here is one of the allowed ones, and the same in
+    every run, which a batch needs to take back exactly what an earlier one put in.
+    """
+    return transform_up(plan, _break_tie)
+
+
+def _break_tie(plan: Plan) -> Plan:
+    match plan:
+        case Limit(source, order, count, offset) if count != 0 and order:
+            return Limit(source, (*order, *_rest(source, order)), count, offset)
+        case Window(source, functions):
+            return Window(source, tuple(_order_fully(source, function) for function in functions))
+    return plan
+
+
+def _order_fully(source: Plan, function: Named) -> Named:
+    window = function.expression
+    order = window.args.get("order")
+    spec = window.args.get("spec")
+    head = window.this.this if isinstance(window.this, exp.IgnoreNulls | exp.RespectNulls) else window.this
+    framed = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
+    if order is None or not (isinstance(head, _SEE_ORDER) or framed):
+        return function
+    if spec is not None and not framed:
+        return function  # RANGE takes all peers together, and allows one ORDER BY expression only
+    total = window.copy()
+    items = tuple(order.expressions)
+    # Within a partition its keys are all equal.
+    constant = frozenset(part.name for part in window.args.get("partition_by") or [] if isinstance(part, exp.Column))
+    total.set("order", exp.Order(expressions=[*(i.copy() for i in items), *_rest(source, items, constant)]))
+    return Named(function.name, total)
+
+
+def _rest(source: Plan, order: tuple[exp.Expr, ...], constant: frozenset[str] = frozenset()) -> tuple[exp.Expression, ...]:
+    """The columns that the order does not name yet, ascending; maps and variants cannot be ordered."""
+    named = {item.this.name for item in order if isinstance(item.this, exp.Column)} | constant
+    types = types_of(source)
+    return tuple(
+        exp.Ordered(this=column(name), nulls_first=True)
+        for name in source.names
+        if name not in named and not any(word in (types.get(name) or "") for word in ("map<", "variant"))
+    )
+
+
+def _sql_name(node: exp.Expr) -> str:
+    return node.sql_name().lower() if isinstance(node, exp.Func) else node.key

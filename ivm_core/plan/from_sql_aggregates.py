@@ -1,0 +1,143 @@
+"""Aggregate calls: which functions they are, and one spelling for FILTER, count and their aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.scope import refusal
+
+# Aggregate functions of Spark that sqlglot reads as functions it does not know.
+ANONYMOUS = frozenset(
+    "every some any_value bool_and bool_or approx_percentile bitmap_construct_agg bitmap_or_agg bitmap_and_agg "
+    "count_min_sketch histogram_numeric hll_sketch_agg hll_union_agg kll_sketch_agg_bigint kll_sketch_agg_double "
+    "kll_sketch_agg_float kurtosis max_by min_by percentile regr_avgx regr_avgy regr_count regr_intercept regr_r2 "
+    "regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness string_agg theta_sketch_agg theta_union_agg "
+    "theta_intersection_agg try_avg try_sum median mode std stddev_samp var_samp grouping grouping_id".split()
+)
+_MODIFIERS = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
+# These see NULL arguments, so that a filter cannot be expressed by NULLs.
+_SEE_NULLS = (exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.AnyValue)
+_COUNT_OF_NOTHING = (exp.Count, exp.CountIf, exp.ApproxDistinct)
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node is an aggregate call (or a modifier around one); window functions are for the caller to except."""
+    if isinstance(node, _MODIFIERS):
+        return is_aggregate(node.this)
+    if isinstance(node, exp.Any):
+        return isinstance(node.this, exp.Paren) and not isinstance(node.parent, exp.Like | exp.ILike | exp.Binary)
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower() in ANONYMOUS
+    return isinstance(node, exp.AggFunc | exp.LogicalAnd | exp.LogicalOr | exp.Grouping | exp.GroupingId)
+
+
+def replace_aggregates(expression: exp.Expr, handle: Callable[[exp.Expression], exp.Expression]) -> exp.Expression:
+    """A copy in which ``handle`` replaced each aggregate call, but not the functions that windows are made of."""
+    tree = expression.copy()
+    heads = {id(head) for window in tree.find_all(exp.Window) for head in _heads(window)}
+
+    def swap(node: exp.Expr) -> exp.Expr:
+        if id(node) in heads or not is_aggregate(node):
+            return node
+        return handle(expect_expression(node))
+
+    return expect_expression(tree.transform(swap, copy=False))
+
+
+def has_aggregate(expression: exp.Expr) -> bool:
+    """Whether the expression, subqueries excepted, makes its SELECT an aggregate."""
+    heads = {id(head) for window in expression.find_all(exp.Window) for head in _heads(window)}
+    return any(
+        is_aggregate(node) and id(node) not in heads
+        for node in expression.walk(prune=lambda node: isinstance(node, exp.Query) and node is not expression)
+        if not isinstance(node, exp.Query)
+    )
+
+
+def spell_aggregate(call: exp.Expression) -> exp.Expression:
+    """One call without FILTER: ``sum(x) FILTER (WHERE p)`` → ``sum(CASE WHEN p THEN x END)``, ``count(1)`` → ``count(*)``."""
+    if isinstance(call, exp.Filter):
+        return _filtered(spell_aggregate(expect_expression(call.this)), call.expression.this)
+    if isinstance(call, exp.Any):
+        return exp.LogicalOr(this=call.this.unnest())
+    if isinstance(call, exp.Anonymous):
+        match str(call.this).lower():
+            case "every" | "bool_and":
+                return exp.LogicalAnd(this=call.expressions[0])
+            case "some" | "bool_or":
+                return exp.LogicalOr(this=call.expressions[0])
+            case "std":
+                return exp.Stddev(this=call.expressions[0])
+    if isinstance(call, exp.WithinGroup):
+        return _within_group(call)
+    if isinstance(call, exp.Count):
+        return _count(call)
+    return call
+
+
+def empty_value(call: exp.Expr, name: exp.Expression) -> exp.Expression:
+    """The aggregate's column after an outer join that may have found no group: what the call gives for no rows."""
+    if isinstance(call, _COUNT_OF_NOTHING) or (isinstance(call, exp.Anonymous) and str(call.this).lower() == "regr_count"):
+        return exp.Coalesce(this=name, expressions=[exp.cast(exp.Literal.number(0), "bigint", dialect="spark")])
+    if isinstance(call, exp.ArrayAgg | exp.ArrayUniqueAgg):
+        return exp.Coalesce(this=name, expressions=[exp.Array(expressions=[])])
+    return name
+
+
+def _heads(window: exp.Window) -> list[exp.Expr]:
+    """The window's own function, with the modifiers around it."""
+    found = [window.this]
+    while isinstance(found[-1], _MODIFIERS):
+        found.append(found[-1].this)
+    return found
+
+
+def _count(call: exp.Count) -> exp.Expression:
+    first = call.this
+    if isinstance(first, exp.Distinct):
+        if first.find(exp.Star):
+            raise refusal("count(DISTINCT *)", call, "List the columns.")
+        return call
+    if call.expressions:
+        present = [exp.Not(this=exp.Is(this=argument.copy(), expression=exp.null())) for argument in (first, *call.expressions)]
+        return exp.Count(this=_when(exp.and_(*present), exp.Literal.number(1)), big_int=True)
+    if isinstance(first, exp.Literal) or first is None:
+        return exp.Count(this=exp.Star(), big_int=True)
+    return call
+
+
+def _filtered(call: exp.Expression, condition: exp.Expr) -> exp.Expression:
+    if isinstance(call, exp.Count) and isinstance(call.this, exp.Star):
+        return exp.Count(this=_when(condition, exp.Literal.number(1)), big_int=True)
+    if isinstance(call, _SEE_NULLS):
+        raise refusal(f"{call.sql_name().lower()}() with FILTER", call, "Use max(), min() or a subquery.")
+    result = call.copy()
+    if isinstance(result, exp.ArgMax | exp.ArgMin):
+        result.set("expression", _when(condition, result.expression))
+        return result
+    if isinstance(result, exp.Anonymous):
+        result.set("expressions", [_when(condition, result.expressions[0]), *result.expressions[1:]])
+        return result
+    target = result.this
+    while isinstance(target, exp.Order):  # listagg(x) WITHIN GROUP (ORDER BY …)
+        result, target = target, target.this
+    if isinstance(target, exp.Distinct):
+        target.set("expressions", [_when(condition, target.expressions[0]), *target.expressions[1:]])
+    else:
+        result.set("this", _when(condition, target))
+    return expect_expression(result.root())
+
+
+def _when(condition: exp.Expr, value: exp.Expr) -> exp.Case:
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
+
+
+def _within_group(call: exp.WithinGroup) -> exp.Expression:
+    """``percentile_cont(p) WITHIN GROUP (ORDER BY x)`` is Spark's ``percentile(x, p)``; sqlglot would print an approximation."""
+    order = call.expression.expressions
+    if isinstance(call.this, exp.PercentileCont) and len(order) == 1 and not order[0].args.get("desc"):
+        return exp.Quantile(this=order[0].this, quantile=call.this.this)
+    raise refusal(f"{call.this.sql_name().lower()}() WITHIN GROUP", call, "Use percentile(x, p).")

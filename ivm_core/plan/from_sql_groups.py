@@ -1,0 +1,234 @@
+"""GROUP BY: keys, aggregates, grouping sets; expressions over aggregates are split off for a projection above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+from sqlglot import exp
+
+from ivm_core.errors import DefinitionError
+from ivm_core.plan.from_sql_aggregates import empty_value, has_aggregate, replace_aggregates, spell_aggregate
+from ivm_core.plan.nodes import Aggregate, Filter, Named, Plan, Project, UnionAll, column, keep, references
+from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.scope import Scope, complaint, match_field, refusal, resolve
+from ivm_core.plan.subqueries import Block, attach
+from ivm_core.plan.types_plan import types_of
+
+Sets = tuple[frozenset[int], ...]
+
+
+@dataclass
+class Groups:
+    """A grouped SELECT: ``keys`` and ``aggregates`` are collected first, then ``close`` makes the plan."""
+
+    block: Block
+    keys: list[Named] = field(default_factory=list)
+    sets: Sets | None = None
+    aggregates: list[Named] = field(default_factory=list)
+    grouping: list[Named] = field(default_factory=list)  # grouping() and grouping_id() calls
+
+    def add_key(self, expression: exp.Expression, label: str) -> int:
+        bare = expect_expression(attach(self.block, expression).unnest())
+        for position, key in enumerate(self.keys):
+            if key.expression == bare:
+                return position
+        plain = isinstance(bare, exp.Column) and bare.name in self.block.plan.names
+        self.keys.append(Named(bare.name if plain else self.block.scope.context.fresh(label), bare))
+        return len(self.keys) - 1
+
+    def over(self, expression: exp.Expression, label: str = "") -> exp.Expression:
+        """A resolved expression rewritten over the groups' columns; what it aggregates is added to the aggregates."""
+        replaced: dict[str, exp.Expression] = {}
+
+        def aggregate(call: exp.Expression) -> exp.Expression:
+            if isinstance(call, exp.Grouping | exp.GroupingId):
+                return self._collect(self.grouping, call, call.key)
+            # Subqueries in an aggregate's argument are row-wise: they belong below it.
+            inner = attach(self.block, spell_aggregate(call))
+            if has_aggregate_inside(inner):
+                raise complaint(DefinitionError, "Aggregate functions cannot be nested.", call, "aggregate")
+            whole = call is expression or expression.unnest() == call
+            return self._collect(self.aggregates, inner, label if whole and label else inner.key)
+
+        # Keys first: an equal expression outside aggregates is the key's column.
+        marked = replace_aggregates(expression, lambda call: _stash(replaced, aggregate(call)))
+        keys = {key.expression: key.name for key in self.keys if not isinstance(key.expression, exp.Column)}
+        if keys:
+            marked = expect_expression(marked.transform(lambda node: column(keys[node]) if node in keys else node))
+        return substitute(marked, replaced)
+
+    def _collect(self, into: list[Named], call: exp.Expression, label: str) -> exp.Expression:
+        for known in into:
+            if known.expression == call:
+                return column(known.name)
+        name = self.block.scope.context.fresh(label)
+        into.append(Named(name, call))
+        return column(name)
+
+    def close(self) -> dict[str, exp.Expression]:
+        """Put the aggregate on top of the block's plan. Returns aggregate columns → their value over no rows."""
+        block = self.block
+        for named in (*self.keys, *self.aggregates):
+            if not references(named.expression) <= set(block.plan.names):
+                raise refusal("an outer reference inside GROUP BY or an aggregate", named.expression)
+        global_aggregate = not self.keys and self.sets is None
+        self._correlated_keys()
+        if self.sets is None:
+            if self.grouping:
+                raise refusal("grouping() without GROUPING SETS", self.grouping[0].expression)
+            block.plan = Aggregate(block.plan, tuple(self.keys), tuple(self.aggregates))
+        else:
+            block.plan = self._union_of_sets(block.plan, self.sets)
+        if not global_aggregate:
+            return {}
+        return {a.name: empty_value(a.expression, column(a.name)) for a in self.aggregates}
+
+    def _correlated_keys(self) -> None:
+        """``inner = outer`` in a correlated subquery: group by ``inner`` too, and compare the key above."""
+        block = self.block
+        inside = set(block.plan.names)
+        conditions: list[exp.Expression] = []
+        for condition in block.correlated:
+            sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ | exp.NullSafeEQ) else ()
+            inner = [side for side in sides if references(side) <= inside]
+            outer = [side for side in sides if not references(side) & inside]
+            if len(inner) != 1 or len(outer) != 1 or self.sets is not None:
+                advice = "Only conditions of the form inner = outer can be moved out of an aggregate; join first."
+                raise refusal("a correlated condition below an aggregate", condition, advice)
+            position = self.add_key(inner[0], "key")
+            conditions.append(type(condition)(this=column(self.keys[position].name), expression=outer[0].copy()))
+        block.correlated = conditions
+
+    def _union_of_sets(self, source: Plan, sets: Sets) -> Plan:
+        """GROUPING SETS: an aggregate for each set; the other keys are NULL. No rows make no groups, not even for ()."""
+        types = types_of(Project(source, tuple(self.keys)) if self.keys else source)
+        parts: list[Plan] = []
+        for chosen in sets:
+            keys = tuple(key for position, key in enumerate(self.keys) if position in chosen)
+            aggregates = tuple(self.aggregates)
+            if not keys:
+                rows = Named(self.block.scope.context.fresh("rows"), exp.Count(this=exp.Star(), big_int=True))
+                aggregates = (*aggregates, rows)
+            plan: Plan = Aggregate(source, keys, aggregates)
+            if not keys:
+                plan = Filter(plan, exp.GT(this=column(rows.name), expression=exp.Literal.number(0)))
+            absent = {
+                key.name: _null(types.get(key.name)) for position, key in enumerate(self.keys) if position not in chosen
+            }
+            columns = (
+                *(Named(key.name, absent.get(key.name, column(key.name))) for key in self.keys),
+                *keep(tuple(a.name for a in self.aggregates)),
+                *(Named(g.name, self._grouping_value(g.expression, chosen)) for g in self.grouping),
+            )
+            parts.append(Project(plan, columns))
+        return UnionAll(tuple(parts))
+
+    def _grouping_value(self, call: exp.Expression, chosen: frozenset[int]) -> exp.Expression:
+        positions = list(range(len(self.keys)))
+        if call.expressions:
+            known = [key.expression for key in self.keys]
+            unknown = [argument for argument in call.expressions if argument.unnest() not in known]
+            if unknown:
+                raise complaint(DefinitionError, "grouping() is about grouping columns only.", call, "grouping")
+            positions = [known.index(expect_expression(argument.unnest())) for argument in call.expressions]
+        bits = sum((position not in chosen) << place for place, position in enumerate(reversed(positions)))
+        target = "tinyint" if isinstance(call, exp.Grouping) else "bigint"
+        return exp.cast(exp.Literal.number(bits), target, dialect="spark")
+
+
+def bind_keys(groups: Groups, clause: exp.Group | None, items: list[tuple[str | None, exp.Expr]], scope: Scope) -> None:
+    """GROUP BY expressions, ordinals, SELECT aliases, ALL, ROLLUP, CUBE and GROUPING SETS."""
+    if clause is None:
+        return
+    if clause.args.get("all"):
+        for label, item in items:
+            if not has_aggregate(item):
+                groups.add_key(resolve(item, scope), label or "key")
+        return
+    parts: list[Sets] = []
+    grouped = False
+    for expression in clause.expressions:
+        parts.append(_sets(groups, expression, items, scope))
+        grouped = grouped or isinstance(expression, exp.Rollup | exp.Cube | exp.GroupingSets)
+    for kind, expand in (("rollup", _rollup), ("cube", _cube)):  # GROUP BY a, b WITH ROLLUP
+        if clause.args.get(kind):
+            flat: list[frozenset[int]] = [chosen for part in parts for chosen in part]
+            parts, grouped = [expand(flat)], True
+    if clause.args.get("grouping_sets"):  # GROUP BY a, b GROUPING SETS (…)
+        parts = [tuple(s for sets in clause.args["grouping_sets"] for s in _sets(groups, sets, items, scope))]
+        grouped = True
+    if grouped:
+        groups.sets = tuple(frozenset().union(*combination) for combination in product(*parts))
+
+
+def _sets(groups: Groups, node: exp.Expr, items: list[tuple[str | None, exp.Expr]], scope: Scope) -> Sets:
+    """The sets of key positions that one element of GROUP BY stands for."""
+
+    def key(item: exp.Expr) -> int:
+        expression, label = _key(item, items, scope)
+        return groups.add_key(expression, label)
+
+    def one(item: exp.Expr) -> frozenset[int]:
+        return frozenset(key(part) for part in (item.expressions if isinstance(item, exp.Tuple) else [item.unnest()]))
+
+    match node:
+        case exp.Rollup():
+            return _rollup([one(item) for item in node.expressions])
+        case exp.Cube():
+            return _cube([one(item) for item in node.expressions])
+        case exp.GroupingSets():
+            return tuple(
+                chosen
+                for item in node.expressions
+                for chosen in (
+                    _sets(groups, item, items, scope) if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets) else (one(item),)
+                )
+            )
+        case _:
+            return (one(node),)
+
+
+def _key(item: exp.Expr, items: list[tuple[str | None, exp.Expr]], scope: Scope) -> tuple[exp.Expression, str]:
+    if isinstance(item, exp.Literal) and not item.is_string:
+        position = int(item.this)
+        if not 1 <= position <= len(items):
+            raise complaint(DefinitionError, f"GROUP BY {position}: there is no such column.", item, "GROUP BY")
+        label, item = items[position - 1]
+        if has_aggregate(item):
+            raise complaint(DefinitionError, f"GROUP BY {position} is an aggregate.", item, "GROUP BY")
+        return resolve(item, scope), label or "key"
+    if isinstance(item, exp.Column) and match_field(scope, tuple(p.name for p in item.parts), item) is None:
+        for label, selected in items:
+            if label is not None and len(item.parts) == 1 and label.lower() == item.name.lower():
+                return resolve(selected, scope), label
+    return resolve(item, scope), item.name or item.key
+
+
+def _rollup(parts: list[frozenset[int]]) -> Sets:
+    return tuple(frozenset().union(*parts[:length]) for length in range(len(parts), -1, -1))
+
+
+def _cube(parts: list[frozenset[int]]) -> Sets:
+    return tuple(
+        frozenset().union(*chosen) for size in range(len(parts), -1, -1) for chosen in combinations(parts, size)
+    )
+
+
+def has_aggregate_inside(call: exp.Expr) -> bool:
+    """Whether an aggregate's arguments hold another aggregate."""
+    return any(has_aggregate(child) for child in call.iter_expressions())
+
+
+def _null(data_type: str | None) -> exp.Expression:
+    return exp.cast(exp.null(), data_type, dialect="spark") if data_type and data_type != "void" else exp.null()
+
+
+def _stash(replaced: dict[str, exp.Expression], value: exp.Expression) -> exp.Expression:
+    """Hide an aggregate's column while keys are replaced, as a name that no key can equal."""
+    name = f"aggregate{len(replaced)}"
+    replaced[name] = value
+    return column(name)
+
+

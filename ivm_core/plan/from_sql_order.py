@@ -1,0 +1,64 @@
+"""ORDER BY, LIMIT and OFFSET: an order matters only where it chooses rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ivm_core.errors import NondeterministicError
+from ivm_core.plan.nodes import Limit
+from ivm_core.plan.scope import Relation, complaint, refusal
+
+
+def order_items(query: exp.Expr) -> list[exp.Expression]:
+    """The items of ORDER BY; ``ORDER BY ALL`` is every column by its position."""
+    clause = query.args.get("order")
+    if clause is None or (query.args.get("limit") is None and query.args.get("offset") is None):
+        return []
+    items = list(clause.expressions)
+    if len(items) == 1 and isinstance(items[0].this, exp.Var) and items[0].this.name.upper() == "ALL":
+        width = len(query.selects)
+        return [_with_key(items[0], exp.Literal.number(position)) for position in range(1, width + 1)]
+    return items
+
+
+def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression]) -> Relation:
+    """LIMIT and OFFSET over an already bound order."""
+    count, offset = row_count(query, "limit"), row_count(query, "offset") or 0
+    if count is None and not offset:
+        return relation
+    if relation.correlated:
+        raise refusal("LIMIT in a correlated subquery", query.args.get("limit"), "Use row_number() in a joined subquery.")
+    if not order and count != 0 and not (relation.at_most_one_row and not offset):
+        raise complaint(
+            NondeterministicError,
+            "LIMIT without ORDER BY takes any rows, so the result would change from run to run. Add ORDER BY.",
+            query.args.get("limit") or query.args.get("offset"),
+            "LIMIT",
+        )
+    return replace(
+        relation,
+        plan=Limit(relation.plan, tuple(order), count, offset),
+        one_row=False,
+        at_most_one_row=relation.at_most_one_row or count in (0, 1),
+    )
+
+
+def row_count(query: exp.Expr, clause: str) -> int | None:
+    """The number in LIMIT or OFFSET; None without one and for LIMIT ALL."""
+    node = query.args.get(clause)
+    if node is None:
+        return None
+    value = node.args.get("expression") or node.args.get("count")
+    if isinstance(value, exp.Var) and value.name.upper() == "ALL":
+        return None
+    if isinstance(node, exp.Fetch) or not isinstance(value, exp.Literal) or value.is_string or not str(value.this).isdigit():
+        raise refusal(f"{clause.upper()} with an expression", node, "Write a number.")
+    return int(value.this)
+
+
+def _with_key(item: exp.Expression, key: exp.Expression) -> exp.Expression:
+    item = item.copy()
+    item.set("this", key)
+    return item

@@ -1,0 +1,231 @@
+"""One SELECT block: FROM, WHERE, GROUP BY, HAVING, windows, QUALIFY, projection, DISTINCT, ORDER BY with LIMIT."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ivm_core.errors import DefinitionError
+from ivm_core.plan.from_sql_aggregates import has_aggregate
+from ivm_core.plan.from_sql_generators import GENERATORS, generate
+from ivm_core.plan.from_sql_groups import Groups, bind_keys
+from ivm_core.plan.from_sql_order import bind_limit, order_items
+from ivm_core.plan.from_sql_tables import bind_from
+from ivm_core.plan.from_sql_windows import add_windows, name_windows
+from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, references
+from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
+from ivm_core.plan.spark_names import spark_name
+from ivm_core.plan.subqueries import Block, apply_conditions, attach
+
+Item = tuple[str | None, exp.Expr]
+REFUSED = {
+    "into": "SELECT INTO",
+    "kind": "SELECT AS STRUCT",
+    "match": "MATCH_RECOGNIZE",
+    "connect": "CONNECT BY",
+    "sample": "TABLESAMPLE",
+    "pivots": "PIVOT or UNPIVOT",
+    "locks": "FOR UPDATE",
+    "prewhere": "PREWHERE",
+    "exclude": "EXCLUDE",
+    "settings": "SETTINGS",
+    "format": "FORMAT",
+}
+
+
+def bind_select(select: exp.Select, scope: Scope) -> Relation:
+    """The relation of one SELECT; ``scope`` holds its CTEs and the enclosing query."""
+    for argument, construct in REFUSED.items():
+        if select.args.get(argument):
+            raise refusal(construct, select)
+    source = bind_from(select, scope)
+    scope = replace(scope, fields=source.fields)
+    block = Block(scope, source.plan, list(source.correlated))
+    where = select.args.get("where")
+    if where is not None:
+        if has_aggregate(where):
+            raise complaint(DefinitionError, "WHERE cannot hold aggregates; use HAVING.", where, "WHERE")
+        apply_conditions(block, resolve(where.this, scope))
+    items = _expand_items(select, block)
+    scope = block.scope
+    having, qualify = select.args.get("having"), select.args.get("qualify")
+    order = order_items(select)
+    group = select.args.get("group")
+    grouped = group is not None or having is not None
+    grouped = grouped or any(has_aggregate(item) for _, item in items) or any(has_aggregate(item) for item in order)
+    bound = _bind_items(items, scope)
+    aliases = {label.lower(): value for (label, _), value in zip(items, bound, strict=True) if label}
+    outputs = replace(scope, aliases=aliases)
+    filters = [resolve(name_windows(part.this, select), outputs) if part is not None else None for part in (having, qualify)]
+    sort = [resolve(name_windows(item, select), replace(outputs, aliases_first=True)) for item in order]
+    sort = [_ordinal(item, bound) for item in sort]
+    defaults: dict[str, exp.Expression] = {}
+    groups = Groups(block)
+    if grouped:
+        bind_keys(groups, group, items, scope)
+        bound = [groups.over(value, label or "") for (label, _), value in zip(items, bound, strict=True)]
+        filters = [groups.over(part) if part is not None else None for part in filters]
+        sort = [groups.over(item) for item in sort]
+        defaults = groups.close()
+        _check_grouped(block, bound, filters, sort)
+    if filters[0] is not None:
+        apply_conditions(block, filters[0])
+    bound = [attach(block, value) for value in bound]
+    if filters[1] is not None:
+        filters[1] = attach(block, filters[1])
+    bound, filters[1], sort = add_windows(block, bound, filters[1], sort, [label or "" for label, _ in items])
+    if filters[1] is not None:
+        apply_conditions(block, filters[1])
+    global_row = bool(grouped and group is None)
+    if defaults and block.correlated:
+        return _values_relation(block, items, bound, defaults, having)
+    relation = _project(block, items, bound, sort, select)
+    one = global_row and having is None or (not grouped and source.one_row and where is None)
+    one = one and qualify is None and not block.correlated
+    relation = replace(relation, one_row=one, at_most_one_row=(one or global_row or source.at_most_one_row) and not block.correlated)
+    return bind_limit(relation, select, sort)
+
+
+def _expand_items(select: exp.Select, block: Block) -> list[Item]:
+    """SELECT items with their labels: stars replaced by columns, generators moved below."""
+    items: list[Item] = []
+    for expression in select.expressions:
+        if isinstance(expression, exp.Aliases) or isinstance(expression.unalias(), GENERATORS):
+            items.extend(_generated(expression, block, select))
+        elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
+            items.extend(_star(expression, block.scope))
+        else:
+            named = name_windows(expression, select)
+            items.append((_label(named), named.unalias()))
+    if not items:
+        raise complaint(DefinitionError, "The SELECT list is empty.", select, "SELECT")
+    return items
+
+
+def _label(expression: exp.Expr) -> str | None:
+    if isinstance(expression, exp.Alias):
+        return expression.alias
+    if isinstance(expression, exp.Column | exp.Dot):
+        return expression.name if isinstance(expression, exp.Column) else expression.expression.name
+    return None
+
+
+def _star(node: exp.Expr, scope: Scope) -> list[Item]:
+    """``*``, ``t.*`` and ``* EXCEPT (…)``; each column by its plan name."""
+    star = node.this if isinstance(node, exp.Column) else node
+    if star.args.get("replace") or star.args.get("rename"):
+        raise refusal("* REPLACE or RENAME", node, "List the columns.")
+    qualifier = tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
+    fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
+    left_out = {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
+    if not fields:
+        raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
+    unknown = left_out - {f.label.lower() for f in fields}
+    if unknown:
+        raise complaint(DefinitionError, f"EXCEPT names no column of *: {', '.join(sorted(unknown))}.", node, "EXCEPT")
+    return [(f.label, _Bound(this=column(f.name))) for f in fields if f.label.lower() not in left_out]
+
+
+class _Bound(exp.Expression):
+    """A SELECT item whose plan column is already known."""
+
+    arg_types = {"this": True}
+
+
+def _generated(expression: exp.Expr, block: Block, select: exp.Select) -> list[Item]:
+    call = expression.this if isinstance(expression, exp.Aliases) else expression.unalias()
+    labels = tuple(item.name for item in expression.expressions) if isinstance(expression, exp.Aliases) else ()
+    if isinstance(expression, exp.Alias):
+        labels = (expression.alias,)
+    if select.args.get("group") is not None or any(has_aggregate(item) for item in select.expressions):
+        raise refusal("a generator in a grouped SELECT", call, "Use LATERAL VIEW.")
+    before = block.scope.fields
+    made = generate(Relation(block.plan, ()), call, labels, (), False, block.scope)
+    block.plan = made.plan
+    block.scope = replace(block.scope, fields=(*before, *(replace(f, starred=False) for f in made.fields)))
+    return [(f.label, _Bound(this=column(f.name))) for f in made.fields]
+
+
+def _bind_items(items: list[Item], scope: Scope) -> list[exp.Expression]:
+    """Items left to right: a later one may name an earlier one's alias (lateral column aliases)."""
+    bound: list[exp.Expression] = []
+    aliases: dict[str, exp.Expression] = {}
+    for label, item in items:
+        value = expect_expression(item.this) if isinstance(item, _Bound) else resolve(item, replace(scope, aliases=dict(aliases)))
+        bound.append(value)
+        if label:
+            aliases.setdefault(label.lower(), value)
+    return bound
+
+
+def _ordinal(item: exp.Expression, bound: list[exp.Expression]) -> exp.Expression:
+    """ORDER BY 2 → the second item."""
+    key = item.this
+    if isinstance(key, exp.Literal) and not key.is_string:
+        position = int(key.this)
+        if not 1 <= position <= len(bound):
+            raise complaint(DefinitionError, f"ORDER BY {position}: there is no such column.", item, "ORDER BY")
+        item = item.copy()
+        item.set("this", bound[position - 1].copy())
+    return item
+
+
+def _check_grouped(block: Block, bound: list[exp.Expression], filters: list[exp.Expression | None], sort: list[exp.Expression]) -> None:
+    labels = {f.name: f.label for f in block.scope.fields}
+    available = set(block.plan.names)
+    for expression in (*bound, *(part for part in filters if part is not None), *sort):
+        stray = [name for name in references(expression) if name in labels and name not in available]
+        if stray:
+            raise complaint(
+                DefinitionError,
+                f"Column {labels[stray[0]]!r} is neither in GROUP BY nor inside an aggregate.",
+                expression,
+                "GROUP BY",
+            )
+
+
+def _project(block: Block, items: list[Item], bound: list[exp.Expression], sort: list[exp.Expression], select: exp.Select) -> Relation:
+    """The SELECT list over the block's plan, keeping what outer conditions and ORDER BY still need."""
+    context = block.scope.context
+    inside = set(block.plan.names)
+    columns: list[Named] = []
+    fields: list[Field] = []
+    for (label, item), value in zip(items, bound, strict=True):
+        if not references(value) <= inside:
+            raise refusal("an outer reference in a subquery's SELECT list", value, "Move it to the outer query.")
+        bare = expect_expression(value.unnest())
+        taken = {named.name for named in columns}
+        plain = isinstance(bare, exp.Column) and bare.name not in taken
+        name = bare.name if plain else context.fresh(label or bare.key)
+        columns.append(Named(name, bare))
+        # Without an alias, an expression has the name that Spark would give it, or none.
+        fields.append(Field(label or spark_name(item) or "", name))
+    distinct = select.args.get("distinct")
+    if distinct is not None and distinct.args.get("on"):
+        raise refusal("DISTINCT ON", select)
+    hidden = {name for part in block.correlated for name in references(part) & inside}
+    if not distinct and (select.args.get("limit") or select.args.get("offset")):
+        hidden |= {name for part in sort for name in references(part)}
+    hidden -= {named.name for named in columns}
+    if distinct:
+        renamed = {named.expression: named.name for named in columns}
+        sort[:] = [expect_expression(part.transform(lambda n: column(renamed[n]) if n in renamed else n)) for part in sort]
+    plan: Plan = Project(block.plan, (*columns, *(Named(name, column(name)) for name in sorted(hidden))))
+    if distinct:
+        plan = Distinct(plan)
+    return Relation(plan, tuple(fields), tuple(block.correlated))
+
+
+def _values_relation(
+    block: Block, items: list[Item], bound: list[exp.Expression], defaults: dict[str, exp.Expression], having: exp.Expr | None
+) -> Relation:
+    """A correlated aggregate without GROUP BY gives a row even where nothing matches: its values are computed after
+    the outer join, with the aggregates of an empty group in place of NULLs."""
+    if having is not None:
+        raise refusal("HAVING in a correlated aggregate without GROUP BY", having)
+    fields = tuple(
+        Field(label or "", block.scope.context.fresh(label or "value")) for label, _ in items
+    )
+    return Relation(block.plan, fields, tuple(block.correlated), tuple(substitute(value, defaults) for value in bound))

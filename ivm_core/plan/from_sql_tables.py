@@ -1,0 +1,258 @@
+"""The FROM clause: tables, subqueries, VALUES, joins of all kinds, lateral relations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+
+from sqlglot import exp
+
+from ivm_core.errors import DefinitionError, UnknownColumnError, UnknownTableError
+from ivm_core.plan.from_sql_generators import GENERATORS, generate
+from ivm_core.plan.nodes import Join, JoinKind, Named, Project, Scan, ScanColumn, Values, column, keep, references
+from ivm_core.plan.rewrite import both, conjuncts
+from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
+from ivm_core.plan.subqueries import Block, apply_conditions, join_lateral
+from ivm_core.plan.types import common_type
+from ivm_core.plan.types_expression import type_of
+
+KINDS = {
+    ("", ""): JoinKind.INNER,
+    ("", "INNER"): JoinKind.INNER,
+    ("", "CROSS"): JoinKind.INNER,
+    ("LEFT", ""): JoinKind.LEFT,
+    ("RIGHT", ""): JoinKind.RIGHT,
+    ("FULL", ""): JoinKind.FULL,
+    ("LEFT", "SEMI"): JoinKind.SEMI,
+    ("", "SEMI"): JoinKind.SEMI,
+    ("LEFT", "ANTI"): JoinKind.ANTI,
+    ("", "ANTI"): JoinKind.ANTI,
+}
+
+
+def bind_from(select: exp.Expr, scope: Scope) -> Relation:
+    """The relation of a SELECT's FROM clause with its joins and LATERAL VIEWs; one row without columns if there is none."""
+    clause = select.args.get("from_")
+    if clause is None:
+        return one_row(scope)
+    relation = _joined(clause.this, select.args.get("joins") or [], scope)
+    for lateral in select.args.get("laterals") or []:
+        relation = _lateral(relation, lateral, scope, JoinKind.INNER, None)
+    return relation
+
+
+def one_row(scope: Scope) -> Relation:
+    name = scope.context.fresh("one_row")
+    return Relation(Values((name,), ("int",), ((exp.Literal.number(1),),)), (), one_row=True, at_most_one_row=True)
+
+
+def bind_values(node: exp.Values, scope: Scope) -> Relation:
+    """VALUES: each column has the common type of its expressions; columns are called col1, col2, … as in Spark."""
+    rows = tuple(
+        tuple(resolve(item, scope) for item in (row.expressions if isinstance(row, exp.Tuple) else [row.unnest()]))
+        for row in node.expressions
+    )
+    width = len(rows[0])
+    if any(len(row) != width for row in rows):
+        raise complaint(DefinitionError, "The rows of VALUES differ in length.", node, "VALUES")
+    if any(item.find(exp.Column, exp.Placeholder) for row in rows for item in row):
+        raise refusal("VALUES over columns or subqueries", node)
+    types = [common_type(*(type_of(row[i], {}) for row in rows)) for i in range(width)]
+    for i, data_type in enumerate(types):
+        if data_type is None:
+            raise refusal(f"VALUES with column {i + 1} of unknown type", node, "CAST its values to one type.")
+    fields = tuple(Field(f"col{i + 1}", scope.context.fresh(f"col{i + 1}")) for i in range(width))
+    plan = Values(tuple(f.name for f in fields), tuple(t or "" for t in types), rows)
+    return Relation(plan, fields, one_row=len(rows) == 1, at_most_one_row=len(rows) == 1)
+
+
+def _joined(first: exp.Expr, joins: list[exp.Join], scope: Scope) -> Relation:
+    """Left to right; a comma binds less tightly than JOIN."""
+    comma = next((i for i, join in enumerate(joins) if join.meta.get("comma") and i > 0), None)
+    if comma is not None:
+        left = _joined(first, joins[:comma], scope)
+        if isinstance(joins[comma].this, exp.Lateral) or _is_generator(joins[comma].this):
+            left = _join(left, joins[comma], scope)
+            for join in joins[comma + 1 :]:
+                left = _join(left, join, scope)
+            return left
+        return _cross(left, _joined(joins[comma].this, joins[comma + 1 :], scope))
+    if joins and joins[0].meta.get("comma") and not isinstance(joins[0].this, exp.Lateral) and not _is_generator(joins[0].this):
+        return _cross(bind_table(first, scope), _joined(joins[0].this, joins[1:], scope))
+    relation = bind_table(first, scope)
+    for join in joins:
+        relation = _join(relation, join, scope)
+    return relation
+
+
+def bind_table(node: exp.Expr, scope: Scope) -> Relation:
+    """One item of FROM with its alias."""
+    if node.args.get("pivots"):
+        raise refusal("PIVOT or UNPIVOT", node, "Use aggregates with FILTER or CASE.")
+    if node.args.get("sample"):
+        raise refusal("TABLESAMPLE", node, "A sample is not determined by the table.")
+    match node:
+        case exp.Table():
+            relation = _named_table(node, scope)
+        case exp.Values():
+            relation = bind_values(node, scope)
+        case exp.Subquery(this=exp.Table() as inner):
+            relation = _joined(inner, inner.args.get("joins") or [], scope)
+        case exp.Query():
+            relation = scope.context.bind(node, scope)
+            relation = replace(relation, fields=tuple(replace(f, qualifier=()) for f in relation.fields))
+        case exp.Lateral():
+            return _lateral(one_row(scope), node, scope, JoinKind.INNER, None)
+        case exp.Paren():
+            relation = bind_table(node.this, scope)
+        case _:
+            raise refusal(f"{node.key.upper()} in FROM", node)
+    return _aliased(relation, node, scope)
+
+
+def _aliased(relation: Relation, node: exp.Expr, scope: Scope) -> Relation:
+    alias = node.args.get("alias")
+    if alias is None:
+        return relation
+    labels = tuple(item.name for item in alias.args.get("columns") or [])
+    name = (alias.name.lower(),) if alias.name else ()
+    if labels and len(labels) != len([f for f in relation.fields if f.starred]):
+        raise complaint(DefinitionError, f"{alias.name!r} lists {len(labels)} columns for {len(relation.fields)}.", alias)
+    fields = relation.qualified(name, labels)
+    for f in fields:
+        label, hint = scope.context.hints[f.name]
+        if labels or not hint:
+            scope.context.hints[f.name] = (f.label, alias.name or hint)
+        elif isinstance(node, exp.Table):
+            scope.context.hints[f.name] = (label, alias.name)
+    return replace(relation, fields=fields)
+
+
+def _named_table(node: exp.Table, scope: Scope) -> Relation:
+    for argument in ("version", "when", "only", "partition", "changes"):
+        if node.args.get(argument):
+            raise refusal("time travel in FROM" if argument in ("version", "when") else argument.upper(), node)
+    if not isinstance(node.this, exp.Identifier):
+        if _is_generator(node):
+            return generate(one_row(scope), node.this, _labels(node), (), False, scope)
+        raise refusal("a table-valued function", node, "Only explode, posexplode and inline are known.")
+    parts = [part.name.lower() for part in node.parts]
+    if any(character in part for part in parts for character in "/\\:"):
+        raise refusal("a table named by its path", node, "Register it under a name.")
+    if len(parts) == 1 and parts[0] in scope.ctes:
+        cte = scope.ctes[parts[0]]
+        relation = scope.context.bind(cte.query, cte.scope)
+        if cte.labels and len(cte.labels) != len(relation.fields):
+            raise complaint(DefinitionError, f"{node.name!r} lists {len(cte.labels)} columns for {len(relation.fields)}.", node)
+        return replace(relation, fields=relation.qualified((parts[0],), cte.labels))
+    if len(parts) == 3 and parts[0] == "spark_catalog":
+        parts = parts[1:]
+    name = ".".join(parts if len(parts) > 1 else (scope.context.default_schema.lower(), *parts))
+    schema = scope.context.tables.get(name)
+    if schema is None:
+        close = get_close_matches(name, list(scope.context.tables), n=3, cutoff=0.5)
+        advice = f"Did you mean {', '.join(close)}?" if close else "Register it first."
+        raise complaint(UnknownTableError, f"There is no table {name!r}. {advice}", node)
+    columns = tuple(ScanColumn(scope.context.fresh(label, parts[-1]), label, data_type) for label, data_type in schema.columns)
+    fields = tuple(Field(c.source, c.name, tuple(name.split("."))) for c in columns)
+    return Relation(Scan(name, columns), fields)
+
+
+def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
+    side, word, method = (str(node.args.get(key) or "").upper() for key in ("side", "kind", "method"))
+    kind = KINDS.get((side, "" if word == "OUTER" else word))
+    if kind is None or method not in ("", "NATURAL"):
+        raise refusal(f"{' '.join(filter(None, (method, side, word)))} JOIN", node)
+    if isinstance(node.this, exp.Lateral) or _is_generator(node.this):
+        return _lateral(left, node.this, scope, kind, node.args.get("on"))
+    right = bind_table(node.this, scope)
+    using = tuple(item.name for item in node.args.get("using") or [])
+    if method == "NATURAL":
+        names = {f.label.lower() for f in right.fields if f.starred}
+        using = tuple(f.label for f in left.fields if f.starred and f.label.lower() in names)
+    if using:
+        return _join_using(left, right, kind, using, node, scope)
+    on = node.args.get("on")
+    inner = replace(scope, fields=(*left.fields, *right.fields))
+    condition = resolve(on, inner) if on is not None else None
+    fields = left.fields if kind in (JoinKind.SEMI, JoinKind.ANTI) else inner.fields
+    correlated = (*left.correlated, *right.correlated)
+    names = {*left.plan.names, *right.plan.names}
+    plain = [c for c in conjuncts(condition) if not c.find(exp.Placeholder) and references(c) <= names]
+    rest = [c for c in conjuncts(condition) if c not in plain]
+    if rest and kind != JoinKind.INNER:
+        raise refusal("a subquery or outer reference in the ON of an outer, semi or anti join", rest[0] if not rest[0].find(exp.Placeholder) else on)
+    block = Block(inner, Join(left.plan, right.plan, kind, both(*plain)), list(correlated))
+    for part in rest:
+        apply_conditions(block, part)
+    one = left.one_row and right.one_row and not condition and kind == JoinKind.INNER
+    return Relation(block.plan, fields, tuple(block.correlated), one_row=one, at_most_one_row=one)
+
+
+def _cross(left: Relation, right: Relation) -> Relation:
+    one = left.one_row and right.one_row
+    return Relation(
+        Join(left.plan, right.plan),
+        (*left.fields, *right.fields),
+        (*left.correlated, *right.correlated),
+        one_row=one,
+        at_most_one_row=one,
+    )
+
+
+def _join_using(left: Relation, right: Relation, kind: JoinKind, using: tuple[str, ...], node: exp.Join, scope: Scope) -> Relation:
+    """USING and NATURAL: the shared columns come once, unqualified; FULL JOIN takes the side that is there."""
+    pairs = [(_one(left, label, node), _one(right, label, node)) for label in using]
+    condition = both(*(exp.EQ(this=column(one.name), expression=column(other.name)) for one, other in pairs))
+    joined = Join(left.plan, right.plan, kind, condition)
+    correlated = (*left.correlated, *right.correlated)
+    if kind in (JoinKind.SEMI, JoinKind.ANTI):
+        return Relation(joined, left.fields, correlated)
+    if kind == JoinKind.FULL:
+        shared = tuple(
+            Named(scope.context.fresh(one.label), exp.Coalesce(this=column(one.name), expressions=[column(other.name)]))
+            for one, other in pairs
+        )
+        plan: Join | Project = Project(joined, (*shared, *keep(joined.names)))
+        names = [item.name for item in shared]
+    else:
+        plan = joined
+        names = [(other if kind == JoinKind.RIGHT else one).name for one, other in pairs]
+    sides = {f for pair in pairs for f in pair}
+    fields = (
+        *(Field(one.label, name) for (one, _), name in zip(pairs, names, strict=True)),
+        *(replace(f, starred=f.starred and f not in sides) for f in (*left.fields, *right.fields)),
+    )
+    return Relation(plan, fields, correlated)
+
+
+def _one(relation: Relation, label: str, node: exp.Join) -> Field:
+    found = [f for f in relation.fields if f.starred and f.label.lower() == label.lower()]
+    if len({f.name for f in found}) != 1:
+        problem = "is ambiguous" if found else "is missing"
+        raise complaint(UnknownColumnError, f"The USING column {label!r} {problem} on one side of the join.", node)
+    return found[0]
+
+
+def _lateral(left: Relation, node: exp.Expr, scope: Scope, kind: JoinKind, on: exp.Expr | None) -> Relation:
+    inner = replace(scope, fields=left.fields)
+    body = node.this
+    alias = node.args.get("alias")
+    qualifier = (alias.name.lower(),) if alias is not None and alias.name else ()
+    if isinstance(body, exp.Query):
+        condition = on.this if isinstance(on, exp.Boolean) else on
+        if kind not in (JoinKind.INNER, JoinKind.LEFT) or condition not in (None, True):
+            raise refusal(f"{kind.value.upper()} JOIN LATERAL with a condition", node)
+        return join_lateral(left, body, inner, kind, qualifier, _labels(node))
+    if kind != JoinKind.INNER or on is not None:
+        raise refusal(f"{kind.value.upper()} JOIN with a generator", node, "Use LATERAL VIEW [OUTER].")
+    return generate(left, body, _labels(node), qualifier, bool(node.args.get("outer")), inner)
+
+
+def _labels(node: exp.Expr) -> tuple[str, ...]:
+    alias = node.args.get("alias")
+    return tuple(item.name for item in alias.args.get("columns") or []) if alias is not None else ()
+
+
+def _is_generator(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Table) and isinstance(node.this, GENERATORS)

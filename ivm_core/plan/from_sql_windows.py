@@ -1,0 +1,91 @@
+"""Window functions: each becomes a column of a Window operator, one operator per partitioning."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ivm_core.errors import DefinitionError
+from ivm_core.plan.from_sql_aggregates import spell_aggregate
+from ivm_core.plan.nodes import Named, Window, column, references
+from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.scope import complaint, refusal
+from ivm_core.plan.subqueries import Block
+
+
+def name_windows(expression: exp.Expr, select: exp.Select) -> exp.Expr:
+    """``OVER w`` with the definition of ``w`` from the WINDOW clause put in its place."""
+    if not any(window.args.get("alias") for window in expression.find_all(exp.Window)):
+        return expression
+    definitions = {window.name.lower(): window for window in select.args.get("windows") or []}
+    expression = expression.copy()
+    for window in expression.find_all(exp.Window):
+        alias = window.args.get("alias")
+        if alias is None:
+            continue
+        definition = definitions.get(alias.name.lower())
+        if definition is None:
+            raise complaint(DefinitionError, f"There is no window {alias.name!r}.", alias, "WINDOW")
+        for part in ("partition_by", "order", "spec"):
+            value = definition.args.get(part)
+            if value and not window.args.get(part):
+                window.set(part, [item.copy() for item in value] if isinstance(value, list) else value.copy())
+        window.set("alias", None)
+    return expression
+
+
+def add_windows(
+    block: Block,
+    bound: list[exp.Expression],
+    qualify: exp.Expression | None,
+    sort: list[exp.Expression],
+    labels: list[str],
+) -> tuple[list[exp.Expression], exp.Expression | None, list[exp.Expression]]:
+    """Move the window functions of all expressions below, into Window operators on top of the block's plan."""
+    found: list[Named] = []
+
+    def pull(expression: exp.Expression, label: str = "") -> exp.Expression:
+        def swap(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Window):
+                return node
+            call = _spell(node)
+            for known in found:
+                if known.expression == call:
+                    return column(known.name)
+            whole = label if node is expression or node.parent is None else ""
+            name = block.scope.context.fresh(whole or node.this.key)
+            found.append(Named(name, call))
+            return column(name)
+
+        return expect_expression(expression.transform(swap))
+
+    bound = [pull(value, label) for value, label in zip(bound, labels, strict=True)]
+    qualify = pull(qualify) if qualify is not None else None
+    sort = [pull(item) for item in sort]
+    if found and block.correlated:
+        raise refusal("a window function in a correlated subquery", found[0].expression)
+    partitionings = dict.fromkeys(_partition(named) for named in found)
+    for partitioning in partitionings:
+        functions = tuple(named for named in found if _partition(named) == partitioning)
+        for function in functions:
+            if not references(function.expression) <= set(block.plan.names):
+                raise refusal("an outer reference in a window function", function.expression)
+        block.plan = Window(block.plan, functions)
+    return bound, qualify, sort
+
+
+def _partition(named: Named) -> tuple[exp.Expr, ...]:
+    return tuple(named.expression.args.get("partition_by") or ())
+
+
+def _spell(window: exp.Window) -> exp.Expression:
+    inner = window.this
+    modifiers = isinstance(inner, exp.Filter | exp.Any | exp.Anonymous)
+    if any(inner.find_all(exp.Window)):
+        raise complaint(DefinitionError, "Window functions cannot be nested.", window, "window")
+    if isinstance(inner, exp.AggFunc) and isinstance(inner.this, exp.Distinct):
+        raise refusal("DISTINCT in a window function", window)
+    if not modifiers:
+        return window
+    spelled = window.copy()
+    spelled.set("this", spell_aggregate(expect_expression(inner)).copy())
+    return spelled

@@ -1,0 +1,178 @@
+"""What a name means at a place in a query: the visible columns, common table expressions and enclosing queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from sqlglot import exp
+
+from ivm_core.errors import DefinitionError, UnknownColumnError, UnsupportedConstruct
+from ivm_core.plan.nodes import Plan, column
+from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.schema import TableSchema
+from ivm_core.plan.statement import position
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column that a query can name: ``label`` as users write it, ``name`` in the plan, ``qualifier`` in lower case."""
+
+    label: str
+    name: str
+    qualifier: tuple[str, ...] = ()
+    starred: bool = True  # part of SELECT *; False for the two sides of a USING column
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A bound query or table.
+
+    ``correlated`` holds conditions between its columns and those of the enclosing query, still to be applied.
+    ``values``: what the fields stand for once the relation is outer-joined to the enclosing query (an aggregate over
+    no rows is a row too); empty where the fields are simply columns of the plan.
+    """
+
+    plan: Plan
+    fields: tuple[Field, ...]
+    correlated: tuple[exp.Expression, ...] = ()
+    values: tuple[exp.Expression, ...] = ()
+    one_row: bool = False  # exactly one row
+    at_most_one_row: bool = False
+
+    def qualified(self, qualifier: tuple[str, ...], labels: tuple[str, ...] = ()) -> tuple[Field, ...]:
+        """The starred fields under an alias, and under new labels if there are any."""
+        fields = tuple(f for f in self.fields if f.starred)
+        if not labels:
+            return tuple(replace(f, qualifier=qualifier or f.qualifier) for f in fields)
+        return tuple(Field(label, f.name, qualifier) for label, f in zip(labels, fields, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Cte:
+    """A common table expression, bound anew wherever it is used."""
+
+    query: exp.Expr
+    labels: tuple[str, ...]
+    scope: Scope
+
+
+@dataclass
+class Context:
+    """What the binding of one query shares: the tables, the names given so far, subqueries set aside."""
+
+    tables: Mapping[str, TableSchema]
+    default_schema: str
+    bind: Callable[[exp.Expr, Scope], Relation]
+    hints: dict[str, tuple[str, str]] = field(default_factory=dict)
+    subqueries: dict[str, exp.Expr] = field(default_factory=dict)
+
+    def fresh(self, label: str, alias: str = "") -> str:
+        """A provisional column name, unique in the query; ``naming`` replaces it by one made of label and alias."""
+        name = f"#{len(self.hints)}"
+        self.hints[name] = (label, alias)
+        return name
+
+    def set_aside(self, query: exp.Expr) -> exp.Placeholder:
+        """A mark that stands for a subquery inside an expression."""
+        name = f"subquery{len(self.subqueries)}"
+        self.subqueries[name] = query
+        return exp.Placeholder(this=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names visible at one place. ``aliases``: SELECT items that later items may name, already bound."""
+
+    context: Context
+    ctes: Mapping[str, Cte]
+    fields: tuple[Field, ...] = ()
+    aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
+    outer: Scope | None = None
+    aliases_first: bool = False  # ORDER BY and HAVING see the output before the input
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*(f.label for f in self.fields), *self.aliases)))
+
+
+def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
+    """A copy over plan columns: each name looked up, each subquery set aside behind a placeholder."""
+    substitutions: dict[str, exp.Expression] = {}
+
+    def swap(node: exp.Expr) -> exp.Expr:
+        match node:
+            case exp.Placeholder() | exp.Parameter():
+                raise refusal("a parameter marker", node, "Write the value into the query.")
+            case exp.Query():
+                return scope.context.set_aside(node.unnest() if isinstance(node, exp.Subquery) else node)
+            case exp.Any(this=this) | exp.All(this=this) if isinstance(this.unnest(), exp.Query):
+                raise refusal(f"{node.key.upper()} (subquery)", node, "Use IN, EXISTS, min() or max() instead.")
+            case exp.Column(this=exp.Star()):
+                raise refusal("* inside an expression", node, "List the columns.")
+            case exp.Column():
+                found = _look_up(node, scope)
+                if isinstance(found, exp.Column | exp.Dot):
+                    return found
+                # Replaced in a second step, because an operator may need parentheses where it lands.
+                name = f"alias{len(substitutions)}"
+                substitutions[name] = found
+                return column(name)
+        return node
+
+    bound = expect_expression(expression.transform(swap))
+    return substitute(bound, substitutions) if substitutions else bound
+
+
+def match_field(scope: Scope, parts: tuple[str, ...], node: exp.Expr) -> tuple[Field, tuple[str, ...]] | None:
+    """The field that ``a.b.c`` names at this level, with the struct fields below it; raises when there are two."""
+    lowered = tuple(part.lower() for part in parts)
+    for depth in range(len(parts) - 1, -1, -1):
+        qualifier, label = lowered[:depth], lowered[depth]
+        found = [
+            f
+            for f in scope.fields
+            if f.label.lower() == label and (f.qualifier[-depth:] == qualifier if depth else f.starred)
+        ]
+        if len({f.name for f in found}) > 1:
+            tables = ", ".join(sorted(".".join((*f.qualifier, f.label)) for f in found))
+            raise complaint(UnknownColumnError, f"{'.'.join(parts)!r} is ambiguous: it may be {tables}. Qualify it.", node)
+        if found:
+            return found[0], parts[depth + 1 :]
+    return None
+
+
+def complaint(kind: type[DefinitionError], message: str, node: exp.Expr | None, construct: str = "") -> DefinitionError:
+    """An error placed at an expression."""
+    line, column_ = position(node)
+    return kind(message, construct=construct, line=line, column=column_)
+
+
+def refusal(construct: str, node: exp.Expr | None, advice: str = "") -> DefinitionError:
+    """UnsupportedConstruct for ``construct``, with what to do instead."""
+    return complaint(UnsupportedConstruct, f"{construct} cannot be kept in a view. {advice}".strip(), node, construct)
+
+
+def _look_up(node: exp.Column, scope: Scope) -> exp.Expression:
+    parts = tuple(part.name for part in node.parts)
+    level: Scope | None = scope
+    while level is not None:
+        alias = level.aliases.get(parts[0].lower())
+        if alias is not None and level.aliases_first and len(parts) == 1:
+            return alias
+        match = match_field(level, parts, node)
+        if match is not None:
+            return _struct_field(column(match[0].name), match[1])
+        if alias is not None:
+            return _struct_field(alias, parts[1:])
+        level = level.outer
+    known = scope.labels()
+    close = get_close_matches(parts[-1].lower(), [label.lower() for label in known], n=3)
+    hint = f"Did you mean {', '.join(close)}?" if close else f"Known are {', '.join(known[:20]) or 'none'}."
+    raise complaint(UnknownColumnError, f"There is no column {'.'.join(parts)!r} here. {hint}", node)
+
+
+def _struct_field(expression: exp.Expression, path: tuple[str, ...]) -> exp.Expression:
+    for part in path:
+        expression = exp.Dot(this=expression, expression=exp.to_identifier(part, quoted=True))
+    return expression

@@ -1,0 +1,231 @@
+"""Subqueries in expressions become joins: EXISTS and IN semi joins, scalar subqueries joins with one-row aggregates.
+
+Decorrelation follows Neumann and Kemper, "Unnesting Arbitrary Queries" (2015), for the cases in which the correlated
+conditions can be moved to the join itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
+from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute
+from ivm_core.plan.scope import Field, Relation, Scope, refusal
+
+
+@dataclass
+class Block:
+    """A SELECT under construction: its plan so far, and the conditions that reach into the enclosing query."""
+
+    scope: Scope
+    plan: Plan
+    correlated: list[exp.Expression] = field(default_factory=list)
+
+
+def apply_conditions(block: Block, condition: exp.Expression) -> None:
+    """Keep the rows for which a resolved condition is true; plain conditions first, as they make the rest cheaper."""
+    parts = [_negation_inside(part) for part in conjuncts(condition)]
+    plain = [part for part in parts if not part.find(exp.Placeholder)]
+    local = [part for part in plain if references(part) <= set(block.plan.names)]
+    if local:
+        block.plan = Filter(block.plan, _all(local))
+    block.correlated.extend(part for part in plain if part not in local)
+    for part in parts:
+        if part.find(exp.Placeholder) and not _filter_by_join(block, part):
+            value = attach(block, part)
+            if references(value) <= set(block.plan.names):
+                block.plan = Filter(block.plan, value)
+            else:
+                block.correlated.append(value)
+
+
+def attach(block: Block, expression: exp.Expression) -> exp.Expression:
+    """The expression with each subquery replaced by columns that are joined to the block's plan."""
+    mapping: dict[str, exp.Expression] = {}
+
+    def swap(node: exp.Expr) -> exp.Expr:
+        match node:
+            case exp.Exists(this=exp.Placeholder() as mark):
+                value: exp.Expression = column(_mark_exists(block, mark))
+            case exp.In() if isinstance(node.args.get("query"), exp.Placeholder):
+                value = _mark_in(block, expect_expression(node))
+            case exp.Placeholder():
+                value = _scalar(block, node)
+            case _:
+                return node
+        name = f"mark{len(mapping)}"
+        mapping[name] = value
+        return column(name)
+
+    marked = expect_expression(expression.transform(swap))
+    return substitute(marked, mapping) if mapping else marked
+
+
+def join_lateral(
+    left: Relation, query: exp.Expr, scope: Scope, kind: JoinKind, qualifier: tuple[str, ...], labels: tuple[str, ...]
+) -> Relation:
+    """LATERAL (SELECT …): the subquery's correlated conditions become the join's."""
+    inner = scope.context.bind(query, Scope(scope.context, scope.ctes, outer=scope))
+    if inner.values:
+        kind = JoinKind.LEFT
+    condition = both(*inner.correlated)
+    _check_reach(condition, left.plan, inner.plan, query)
+    plan: Plan = Join(left.plan, inner.plan, kind, condition)
+    fields = inner.qualified(qualifier, labels)
+    if inner.values:
+        computed = tuple(Named(scope.context.fresh(f.label, *qualifier), v) for f, v in zip(fields, inner.values, strict=True))
+        plan = Project(plan, (*keep(left.plan.names), *computed))
+        fields = tuple(replace(f, name=item.name) for f, item in zip(fields, computed, strict=True))
+    return Relation(plan, (*left.fields, *fields), left.correlated)
+
+
+def _filter_by_join(block: Block, part: exp.Expression) -> bool:
+    """[NOT] EXISTS and [NOT] IN as a condition of its own: a semi or anti join."""
+    negated = isinstance(part, exp.Not)
+    test = part.this.unnest() if isinstance(part, exp.Not) else part
+    if isinstance(test, exp.Exists) and isinstance(test.this, exp.Placeholder):
+        inner = _inner(block, test.this, exists=True)
+        if inner.one_row and not inner.correlated or inner.values:
+            if negated:
+                block.plan = Filter(block.plan, exp.false())
+            return True
+        condition = both(*inner.correlated)
+    elif isinstance(test, exp.In) and isinstance(test.args.get("query"), exp.Placeholder):
+        inner = _inner(block, test.args["query"])
+        if inner.values:
+            return False
+        membership = _membership(block, test, inner)
+        # NOT IN keeps a row only if the comparison is false for every row on the right, never unknown.
+        # This spelling is the one that Spark recognises as a null-aware anti join.
+        if negated:
+            unknown = exp.Is(this=_operand(membership), expression=exp.null())
+            membership = expect_expression(exp.or_(membership, unknown))
+        condition = both(membership, *inner.correlated)
+    else:
+        return False
+    _check_reach(condition, block.plan, inner.plan, test)
+    block.plan = Join(block.plan, inner.plan, JoinKind.ANTI if negated else JoinKind.SEMI, condition)
+    return True
+
+
+def _inner(block: Block, mark: exp.Placeholder, exists: bool = False) -> Relation:
+    scope = block.scope
+    query = scope.context.subqueries[str(mark.this)]
+    if exists:
+        query = _without_output(query)
+    return scope.context.bind(query, Scope(scope.context, scope.ctes, outer=scope))
+
+
+def _without_output(query: exp.Expr) -> exp.Expr:
+    """EXISTS asks for rows only: the SELECT list of a plain query, DISTINCT, ORDER BY and LIMIT n ≥ 1 do not matter."""
+    if not isinstance(query, exp.Select):
+        return query
+    limit = query.args.get("limit")
+    count = limit.expression if isinstance(limit, exp.Limit) else None
+    query = query.copy()
+    if query.args.get("offset") is None and (limit is None or isinstance(count, exp.Literal) and int(count.this) > 0):
+        query.set("limit", None)
+        query.set("order", None)
+        query.set("distinct", None)
+        plain = not any(query.args.get(part) for part in ("group", "having", "qualify", "limit"))
+        if plain and not any(item.find(exp.AggFunc, exp.UDTF, exp.Anonymous) for item in query.expressions):
+            query.set("expressions", [exp.alias_(exp.Literal.number(1), "one")])
+    return query
+
+
+def _membership(block: Block, test: exp.Expr, inner: Relation) -> exp.Expression:
+    """``(a, b) IN (SELECT x, y …)`` → ``a = x AND b = y``."""
+    operands = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this.unnest()]
+    if len(operands) != len(inner.fields):
+        raise refusal(f"IN over {len(inner.fields)} columns for {len(operands)} values", test)
+    if any(operand.find(exp.Placeholder) for operand in operands):
+        operands = [attach(block, operand) for operand in operands]
+    pairs = zip(operands, inner.fields, strict=True)
+    return _all([exp.EQ(this=_operand(operand), expression=column(f.name)) for operand, f in pairs])
+
+
+def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:
+    """A scalar subquery's value as an expression over the block's plan, which is joined with its rows."""
+    query = block.scope.context.subqueries[str(mark.this)]
+    inner = _inner(block, mark)
+    if len(inner.fields) != 1:
+        raise refusal(f"a scalar subquery with {len(inner.fields)} columns", query)
+    condition = both(*inner.correlated)
+    if not (inner.at_most_one_row or inner.values):
+        raise refusal("a scalar subquery that may return several rows", query, "Use an aggregate such as max(), or a join.")
+    _check_reach(condition, block.plan, inner.plan, query)
+    outer = condition is not None or not inner.one_row
+    kind = JoinKind.LEFT if outer else JoinKind.INNER
+    block.plan = Join(block.plan, inner.plan, kind, condition if condition is not None or not outer else exp.true())
+    return inner.values[0] if inner.values else column(inner.fields[0].name)
+
+
+def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
+    """EXISTS as a value: the rows with a match tagged true, the others tagged false."""
+    inner = _inner(block, mark, exists=True)
+    name = block.scope.context.fresh("exists")
+    names = block.plan.names
+    if inner.one_row and not inner.correlated or inner.values:
+        block.plan = Project(block.plan, (*keep(names), Named(name, exp.true())))
+        return name
+    condition = both(*inner.correlated)
+    _check_reach(condition, block.plan, inner.plan, mark)
+    tagged = tuple(
+        Project(Join(block.plan, inner.plan, kind, condition), (*keep(names), Named(name, value)))
+        for kind, value in ((JoinKind.SEMI, exp.true()), (JoinKind.ANTI, exp.false()))
+    )
+    block.plan = UnionAll(tagged)
+    return name
+
+
+def _mark_in(block: Block, test: exp.Expression) -> exp.Expression:
+    """IN as a value of three-valued logic: true on a match, else unknown if some comparison is unknown, else false."""
+    inner = _inner(block, test.args["query"])
+    if inner.values:
+        operand = test.this.unnest()
+        if operand.find(exp.Placeholder):
+            operand = attach(block, operand)
+        return exp.EQ(this=_operand(operand), expression=_operand(_scalar(block, test.args["query"])))
+    membership = _membership(block, test, inner)
+    match = both(membership, *inner.correlated)
+    unknown = both(exp.Is(this=_operand(membership), expression=exp.null()), *inner.correlated)
+    _check_reach(match, block.plan, inner.plan, test)
+    name = block.scope.context.fresh("in")
+    names = block.plan.names
+    unmatched = Join(block.plan, inner.plan, JoinKind.ANTI, match)
+    tagged: list[tuple[Plan, exp.Expression]] = [
+        (Join(block.plan, inner.plan, JoinKind.SEMI, match), exp.true()),
+        (Join(unmatched, inner.plan, JoinKind.SEMI, unknown), exp.cast(exp.null(), "boolean")),
+        (Join(unmatched, inner.plan, JoinKind.ANTI, unknown), exp.false()),
+    ]
+    block.plan = UnionAll(tuple(Project(rows, (*keep(names), Named(name, value))) for rows, value in tagged))
+    return column(name)
+
+
+def _check_reach(condition: exp.Expression | None, left: Plan, right: Plan, node: exp.Expr) -> None:
+    if condition is not None and not references(condition) <= {*left.names, *right.names}:
+        raise refusal("a subquery that refers past the query around it", node, "Join the tables instead.")
+
+
+def _negation_inside(part: exp.Expression) -> exp.Expression:
+    """``NOT (NOT a)`` → ``a``, so that NOT stands at most once before a subquery test."""
+    while isinstance(part, exp.Not) and isinstance(part.this.unnest(), exp.Not):
+        part = expect_expression(part.this.unnest().this.unnest())
+    return part
+
+
+def _operand(expression: exp.Expr) -> exp.Expr:
+    """In parentheses where an operator would tear the expression apart."""
+    loose = isinstance(expression, exp.Binary | exp.Unary | exp.Between | exp.In) and not isinstance(expression, exp.Paren | exp.Dot)
+    return exp.paren(expression) if loose else expression.copy()
+
+
+def _all(parts: list[exp.Expression]) -> exp.Expression:
+    combined = both(*parts)
+    assert combined is not None
+    return combined
+
+
+__all__ = ["Block", "Field", "apply_conditions", "attach", "join_lateral"]

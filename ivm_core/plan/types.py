@@ -1,0 +1,153 @@
+"""Spark SQL types as text (``simpleString``): decimals, literals, and the common type of several.
+
+The rules are those of Spark 4 with ANSI mode on and ``spark.sql.decimalOperations.allowPrecisionLoss`` (its default);
+see ``DecimalPrecisionTypeCoercion`` and ``AnsiTypeCoercion`` in Spark's catalyst. None stands for "not known here".
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+
+Type = str
+MAX_PRECISION = 38
+MIN_ADJUSTED_SCALE = 6
+INTEGRAL = ("tinyint", "smallint", "int", "bigint")
+INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+FRACTIONAL = ("float", "double")
+_NAMES = {
+    exp.DType.TEXT: "string",
+    exp.DType.TIMESTAMPTZ: "timestamp",
+    exp.DType.TIMESTAMPLTZ: "timestamp",
+    exp.DType.TIMESTAMP: "timestamp",
+    exp.DType.TIMESTAMPNTZ: "timestamp_ntz",
+    exp.DType.NULL: "void",
+}
+
+
+def simple_string(data_type: exp.DataType) -> Type:
+    """Spark's ``simpleString`` of a parsed type.
+
+    >>> simple_string(exp.DataType.build("ARRAY<STRUCT<a: INT, b: DECIMAL(3, 1)>>", dialect="spark"))
+    'array<struct<a:int,b:decimal(3,1)>>'
+    """
+    parameters = data_type.expressions
+    kind = data_type.this
+    if isinstance(kind, exp.Interval):
+        return kind.sql("spark").lower()
+    match kind:
+        case exp.DType.DECIMAL:
+            digits = [parameter.name for parameter in parameters]
+            return decimal(int(digits[0]) if digits else 10, int(digits[1]) if len(digits) > 1 else 0)
+        case exp.DType.ARRAY | exp.DType.MAP:
+            inner = ",".join(simple_string(parameter) for parameter in parameters)
+            return f"{kind.value.lower()}<{inner}>"
+        case exp.DType.STRUCT:
+            inner = ",".join(f"{field.name}:{simple_string(field.args['kind'])}" for field in parameters)
+            return f"struct<{inner}>"
+        case exp.DType.VARCHAR | exp.DType.CHAR if parameters:
+            return f"{kind.value.lower()}({parameters[0].name})"
+        case _:
+            return _NAMES.get(kind, str(kind.value).lower())
+
+
+@lru_cache(maxsize=4096)
+def parse_type(text: Type) -> exp.DataType | None:
+    """The sqlglot form of a Spark type, None where sqlglot does not know it. Do not mutate it."""
+    try:
+        return exp.DataType.build(text, dialect="spark")
+    except (ParseError, ValueError):
+        return None
+
+
+def decimal(precision: int, scale: int) -> Type:
+    return f"decimal({precision},{scale})"
+
+
+def digits(data_type: Type | None) -> tuple[int, int] | None:
+    """Precision and scale of a decimal type, None for any other type."""
+    if data_type is None or not data_type.startswith("decimal("):
+        return None
+    precision, _, scale = data_type.removeprefix("decimal(").removesuffix(")").partition(",")
+    return int(precision), int(scale)
+
+
+def as_digits(data_type: Type | None) -> tuple[int, int] | None:
+    """The smallest decimal that holds every value of an integral or decimal type."""
+    if data_type in INTEGRAL_DIGITS:
+        return INTEGRAL_DIGITS[data_type], 0
+    return digits(data_type)
+
+
+def adjusted(precision: int, scale: int) -> Type:
+    """A result wider than 38 digits gives up fraction digits, but keeps at least six (``adjustPrecisionScale``)."""
+    if precision <= MAX_PRECISION:
+        return decimal(precision, scale)
+    integral = precision - scale
+    return decimal(MAX_PRECISION, max(MAX_PRECISION - integral, min(scale, MIN_ADJUSTED_SCALE)))
+
+
+def bounded(precision: int, scale: int) -> Type:
+    return decimal(min(precision, MAX_PRECISION), min(scale, MAX_PRECISION))
+
+
+def literal_type(node: exp.Literal) -> Type:
+    """The type of a literal as Spark reads it: the narrowest of int, bigint, decimal; a point makes a decimal.
+
+    >>> [literal_type(exp.Literal.number(text)) for text in ("1", "3000000000", "0.05", "1e3")]
+    ['int', 'bigint', 'decimal(2,2)', 'double']
+    """
+    text = str(node.this)
+    if node.is_string:
+        return "string"
+    if "e" in text.lower():
+        return "double"
+    if "." in text:
+        whole, _, fraction = text.partition(".")
+        significant = len(f"{whole}{fraction}".lstrip("0"))
+        return decimal(max(significant, len(fraction), 1), len(fraction))
+    value = int(text)
+    if -(2**31) <= value < 2**31:
+        return "int"
+    return "bigint" if -(2**63) <= value < 2**63 else decimal(len(text), 0)
+
+
+def common_type(*types: Type | None) -> Type | None:
+    """The type that CASE, COALESCE, UNION and the like give their inputs; None where one is unknown."""
+    result: Type | None = "void"
+    for data_type in types:
+        if result is None or data_type is None:
+            return None
+        result = _wider(result, data_type)
+    return result
+
+
+def _wider(left: Type, right: Type) -> Type | None:
+    if left == right or right == "void":
+        return left
+    if left == "void":
+        return right
+    if left in INTEGRAL and right in INTEGRAL:
+        return max(left, right, key=INTEGRAL.index)
+    numeric = (*INTEGRAL, *FRACTIONAL)
+    if (left in FRACTIONAL and (right in numeric or digits(right))) or (right in FRACTIONAL and (left in numeric or digits(left))):
+        return "double"
+    one, other = as_digits(left), as_digits(right)
+    if one is not None and other is not None:
+        return _wider_decimal(one, other)
+    if {left, right} == {"date", "timestamp"}:
+        return "timestamp"
+    if {left, right} == {"date", "timestamp_ntz"}:
+        return "timestamp_ntz"
+    return None
+
+
+def _wider_decimal(one: tuple[int, int], other: tuple[int, int]) -> Type:
+    """Both ranges and both scales; where 38 digits do not suffice, integral digits win."""
+    scale = max(one[1], other[1])
+    integral = max(one[0] - one[1], other[0] - other[1])
+    if integral + scale <= MAX_PRECISION:
+        return decimal(integral + scale, scale)
+    return decimal(MAX_PRECISION, max(0, MAX_PRECISION - integral))

@@ -1,0 +1,91 @@
+"""The Spark type of each output column of a plan."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sqlglot import exp
+
+from ivm_core.plan.nodes import (
+    WEIGHT,
+    Aggregate,
+    Changes,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Scan,
+    SetOperation,
+    UnionAll,
+    Values,
+    Window,
+)
+from ivm_core.plan.types import Type, common_type, parse_type, simple_string
+from ivm_core.plan.types_expression import type_of
+
+
+def types_of(plan: Plan) -> dict[str, Type | None]:
+    """Output column → Spark type, None where it is not certain."""
+    match plan:
+        case Scan(_, columns):
+            return {column.name: column.type for column in columns}
+        case Changes(_, columns):
+            return {column.name: column.type for column in columns} | {WEIGHT: "bigint"}
+        case Values(names, types):
+            return dict(zip(names, types, strict=True))
+        case Project(source, outputs):
+            below = types_of(source)
+            return {output.name: type_of(output.expression, below) for output in outputs}
+        case Aggregate(source, keys, aggregates):
+            below = types_of(source)
+            return {output.name: type_of(output.expression, below) for output in (*keys, *aggregates)}
+        case Window(source, functions):
+            below = types_of(source)
+            return below | {function.name: type_of(function.expression, below) for function in functions}
+        case Join(left, right):
+            both = types_of(left) | types_of(right)
+            return {name: both[name] for name in plan.names}
+        case UnionAll(sources):
+            each = [types_of(source) for source in sources]
+            return {name: common_type(*(types[name] for types in each)) for name in plan.names}
+        case SetOperation(left, right):
+            one, other = types_of(left), types_of(right)
+            return {name: common_type(one[name], other[name]) for name in plan.names}
+        case Generate(source, generator, outputs):
+            below = types_of(source)
+            return below | dict(zip(outputs, generated_types(generator, type_of_argument(generator, below)), strict=True))
+        case Filter(source) | Distinct(source) | Limit(source):
+            return types_of(source)
+        case _:
+            assert_never(plan)
+
+
+def type_of_argument(generator: exp.Expr, types: dict[str, Type | None]) -> Type | None:
+    """The type of the collection that a generator unfolds."""
+    return type_of(generator.this, types) if isinstance(generator.this, exp.Expr) else None
+
+
+def generated_columns(generator: exp.Expr, collection: Type | None) -> tuple[tuple[str, Type | None], ...] | None:
+    """The columns a generator makes, under Spark's own names; None where the collection's type must be known and is not."""
+    parsed = parse_type(collection) if collection else None
+    position = (("pos", "int"),) if isinstance(generator, exp.Posexplode) else ()
+    if isinstance(generator, exp.Explode | exp.Posexplode):
+        if parsed is None:
+            return None
+        if parsed.this == exp.DType.MAP:
+            key, value = (simple_string(part) for part in parsed.expressions)
+            return (*position, ("key", key), ("value", value))
+        if parsed.this == exp.DType.ARRAY:
+            return (*position, ("col", simple_string(parsed.expressions[0])))
+    if isinstance(generator, exp.Inline) and parsed is not None and parsed.this == exp.DType.ARRAY:
+        return tuple((field.name, simple_string(field.args["kind"])) for field in parsed.expressions[0].expressions)
+    return None
+
+
+def generated_types(generator: exp.Expr, collection: Type | None) -> tuple[Type | None, ...]:
+    """The types of the generated columns, all unknown where the collection's type is."""
+    columns = generated_columns(generator, collection)
+    return tuple(data_type for _, data_type in columns) if columns else ()
