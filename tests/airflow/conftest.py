@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 sys.path.insert(0, str(ROOT / "plugins"))
-
-Program = Callable[..., Any]
 
 
 def airflow_environment(home: Path) -> dict[str, str]:
@@ -46,12 +43,6 @@ def run_program(name: str, *arguments: object, environment: dict[str, str], time
     return json.loads(answer.read_text("utf-8"))
 
 
-@pytest.fixture
-def airflow(tmp_path: Path) -> dict[str, str]:
-    """The environment of an Airflow without a database: enough to parse DAG files."""
-    return airflow_environment(tmp_path)
-
-
 @pytest.fixture(scope="session")
 def airflow_database(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of an Airflow with a migrated database."""
@@ -62,32 +53,25 @@ def airflow_database(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     return environment
 
 
-@pytest.fixture
-def manifest(tmp_path: Path) -> Callable[[int, int], Path]:
-    """Write a manifest of so many groups with so many views each; the groups stand in no order."""
-
-    def write(groups: int, views: int) -> Path:
-        path = tmp_path / "manifest.json"
-        names = [f"group_{number:03}" for number in range(groups)]
-        entries = [
-            {
-                "name": name,
-                "schedule": "0 * * * *" if index % 2 == 0 else None,
-                "views": [
-                    {
-                        "name": f"gold.{name}_view_{view:03}",
-                        "depends_on": [f"gold.{name}_view_{view - 1:03}"] if view else [],
-                        "tables": ["shop.orders", "shop.lines"],
-                        "policy": "auto",
-                        "validate_every_seconds": 86400 if view % 3 == 0 else None,
-                        "comment": "Profit | by nation\nand year",
-                    }
-                    for view in range(views)
-                ],
-            }
-            for index, name in enumerate(names)
-        ]
-        path.write_text(json.dumps({"version": 1, "groups": entries[::-1]}), "utf-8")
-        return path
-
-    return write
+def write_manifest(path: Path, *, groups: int, views: int) -> Path:
+    """Write a manifest of so many groups with so many views each; neither stands in order."""
+    entries = [
+        {
+            "name": f"group_{number:03}",
+            "schedule": "0 * * * *" if number % 2 == 0 else None,
+            "views": [
+                {
+                    "name": f"gold.g{number:03}_view_{view:03}",
+                    "depends_on": [f"gold.g{number:03}_view_{view - 1:03}"] if view else [],
+                    "tables": ["shop.orders", "shop.lines"],
+                    "policy": "auto",
+                    "validate_every_seconds": 86400 if view % 3 == 0 else None,
+                    "comment": "Profit | by nation\nand year",
+                }
+                for view in reversed(range(views))
+            ],
+        }
+        for number in reversed(range(groups))
+    ]
+    path.write_text(json.dumps({"version": 1, "groups": entries}), "utf-8")
+    return path

@@ -7,17 +7,37 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, run_program
+from .conftest import ROOT, airflow_environment, run_program, write_manifest
 
 pytestmark = pytest.mark.airflow
 
-
-def parse(environment, manifest, **extra):
-    return run_program("parse", environment={**environment, "IVM_MANIFEST": str(manifest), **extra})
+ODD_NAMES = ("Größe & Gewicht", "../x", "a b", "a-b")
 
 
-def test_one_dag_a_group_with_the_four_tasks(airflow, manifest):
-    found = parse(airflow, manifest(3, 2))
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("parse")
+    write_manifest(folder / "many.json", groups=20, views=10)
+    write_manifest(folder / "few.json", groups=3, views=2)
+    (folder / "broken.json").write_text('{"version": 1, "groups": [{}]}', "utf-8")
+    odd = [{"name": name, "views": [{"name": "s.v"}]} for name in ODD_NAMES]
+    (folder / "odd.json").write_text(json.dumps({"version": 1, "groups": odd}), "utf-8")
+    return folder
+
+
+def parse(folder, *names, **extra):
+    environment = {**airflow_environment(folder), **extra}
+    answers = run_program("parse", *(folder / f"{name}.json" for name in names), environment=environment)
+    return dict(zip(names, answers, strict=True))
+
+
+@pytest.fixture(scope="module")
+def parsed(folder):
+    return parse(folder, "many", "few", "broken", "odd", "none", PYTHONHASHSEED="1")
+
+
+def test_one_dag_a_group_with_the_four_tasks(parsed):
+    found = parsed["few"]
     assert found["errors"] == {}
     assert sorted(found["dags"]) == ["ivm_group_000", "ivm_group_001", "ivm_group_002"]
     dag = found["dags"]["ivm_group_000"]
@@ -30,56 +50,35 @@ def test_one_dag_a_group_with_the_four_tasks(airflow, manifest):
     assert "Null" in json.dumps(found["dags"]["ivm_group_001"]["timetable"])
 
 
-def test_two_hundred_views_load_nothing_heavy(airflow, manifest):
-    found = parse(airflow, manifest(20, 10))
-    assert found["errors"] == {}
-    assert len(found["dags"]) == 20
-    assert found["heavy"] == []
+def test_two_hundred_views_load_nothing_heavy(parsed):
+    assert parsed["many"]["errors"] == {}
+    assert len(parsed["many"]["dags"]) == 20
+    assert parsed["many"]["heavy"] == []
 
 
-def test_the_same_dags_in_any_process(airflow, manifest):
-    path = manifest(3, 5)
-    first = parse(airflow, path, PYTHONHASHSEED="1")
-    second = parse(airflow, path, PYTHONHASHSEED="2", TZ="Asia/Tokyo")
-    assert json.dumps(first["dags"], sort_keys=True) == json.dumps(second["dags"], sort_keys=True)
+def test_the_same_dags_in_any_process(parsed, folder):
+    again = parse(folder, "few", PYTHONHASHSEED="2", TZ="Asia/Tokyo")
+    assert json.dumps(parsed["few"]["dags"], sort_keys=True) == json.dumps(again["few"]["dags"], sort_keys=True)
 
 
-def test_without_a_manifest_there_is_no_dag_and_no_error(airflow, tmp_path):
-    assert parse(airflow, tmp_path / "none.json") == {"errors": {}, "dags": {}, "heavy": []}
+def test_without_a_manifest_there_is_no_dag_and_no_error(parsed):
+    assert (parsed["none"]["errors"], parsed["none"]["dags"]) == ({}, {})
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": 2, "groups": []}', '{"version": 1, "groups": [{}]}'])
-def test_a_broken_manifest_says_how_to_mend_it(airflow, tmp_path, text):
-    path = tmp_path / "manifest.json"
-    path.write_text(text, "utf-8")
-    found = parse(airflow, path)
-    assert found["dags"] == {}
-    assert "Run `ivm apply` to write it again" in found["errors"]["ivm_groups.py"]
+def test_a_broken_manifest_is_an_import_error_that_says_how_to_mend_it(parsed):
+    assert parsed["broken"]["dags"] == {}
+    assert "Run `ivm apply` to write it again" in parsed["broken"]["errors"]["ivm_groups.py"]
 
 
-def test_a_task_process_builds_its_own_dag_only(airflow, manifest):
-    found = parse(airflow, manifest(3, 2), _AIRFLOW_PARSING_CONTEXT_DAG_ID="ivm_group_001")
-    assert list(found["dags"]) == ["ivm_group_001"]
+def test_a_group_of_any_name_has_a_dag(parsed):
+    assert parsed["odd"]["errors"] == {}
+    assert len(parsed["odd"]["dags"]) == len(ODD_NAMES)
 
 
-def test_a_group_of_any_name_has_a_dag(airflow, tmp_path):
-    path = tmp_path / "manifest.json"
-    view = {"name": "s.v"}
-    groups = [{"name": name, "views": [view]} for name in ("Größe & Gewicht", "../x", "a b", "a-b")]
-    path.write_text(json.dumps({"version": 1, "groups": groups}), "utf-8")
-    found = parse(airflow, path)
-    assert found["errors"] == {}
-    assert len(found["dags"]) == 4
+def test_a_task_process_builds_its_own_dag_only(folder):
+    found = parse(folder, "few", _AIRFLOW_PARSING_CONTEXT_DAG_ID="ivm_group_001")
+    assert list(found["few"]["dags"]) == ["ivm_group_001"]
 
 
 def test_the_dag_file_is_short():
     assert len((ROOT / "dags" / "ivm_groups.py").read_text("utf-8").splitlines()) < 60
-
-
-def test_the_manifest_is_found_through_the_settings(airflow, manifest, tmp_path):
-    path = manifest(1, 1)
-    folder = tmp_path / "deployment"
-    folder.mkdir()
-    (folder / "ivm.toml").write_text(f'manifest = "{Path("..") / path.name}"\n', "utf-8")
-    found = run_program("parse", environment={**airflow, "IVM_SETTINGS": str(folder / "ivm.toml")})
-    assert list(found["dags"]) == ["ivm_group_000"]

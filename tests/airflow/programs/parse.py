@@ -1,23 +1,26 @@
-"""Parse the DAG folder; answer with import errors, serialized DAGs, and which heavy packages the parsing has loaded."""
+"""Parse the DAG folder once a manifest; answer with import errors, serialized DAGs, and the heavy packages loaded by it."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
-HEAVY = ("pyspark", "delta", "deltalake", "sqlglot", "duckdb", "great_expectations", "pandas", "alembic", "ivm_core")
+from airflow.dag_processing.dagbag import DagBag
+from airflow.serialization.serialized_objects import DagSerialization
 
-from airflow.dag_processing.dagbag import DagBag  # noqa: E402
-from airflow.serialization.serialized_objects import DagSerialization  # noqa: E402
+HEAVY = {"pyspark", "delta", "deltalake", "sqlglot", "duckdb", "great_expectations", "pandas", "alembic", "ivm_core"}
 
+answers = []
 before = set(sys.modules)
-bag = DagBag(sys.argv[2] if len(sys.argv) > 2 else None)
-loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
-Path(sys.argv[1]).write_text(
-    json.dumps(
+for manifest in sys.argv[2:]:
+    os.environ["IVM_MANIFEST"] = manifest
+    bag = DagBag()
+    loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+    answers.append(
         {
             "errors": {Path(path).name: text for path, text in bag.import_errors.items()},
             "dags": {dag_id: DagSerialization.serialize_dag(dag) for dag_id, dag in bag.dags.items()},
-            "heavy": sorted(loaded & set(HEAVY)),
+            "heavy": sorted(loaded & HEAVY),
         }
     )
-)
+Path(sys.argv[1]).write_text(json.dumps(answers), "utf-8")
