@@ -13,7 +13,7 @@ from ivm_core.batch.model import Cut
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import BatchRecord, TableRecord, ViewRecord
 from ivm_core.maintain.explain import explain
-from ivm_core.maintain.group import maintain_views, make_cut, qualified, select_views
+from ivm_core.maintain.group import maintain_views, make_cut, pending_views, qualified, select_views
 from ivm_core.maintain.inspect import doctor, lineage, status
 from ivm_core.maintain.model import Check, Explanation, PlannedChange, ViewStatus
 from ivm_core.maintain.project import apply_project, plan_project
@@ -101,6 +101,10 @@ class Engine:
     def cut(self, views: Iterable[str] | None = None, group: str | None = None, as_of: datetime | None = None) -> Cut:
         """The versions that a run of these views would end at; needs no Spark session where tables are on local paths."""
         return make_cut(self._session, select_views(self._session, views, group), as_of)
+
+    def pending(self, cut: Cut, views: Iterable[str] | None = None, group: str | None = None) -> tuple[str, ...]:
+        """The views that are not at the cut yet; needs no Spark session where tables are on local paths."""
+        return pending_views(self._session, select_views(self._session, views, group), cut)
 
     def maintain(
         self,

@@ -16,7 +16,7 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import IvmError
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
-from ivm_core.maintain.view import maintain_view
+from ivm_core.maintain.view import maintain_view, needs_batch
 from ivm_core.plan.definition import Policy
 from ivm_core.plan.nodes import Scan, walk
 
@@ -56,6 +56,15 @@ def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | No
         if version is not None:
             versions.append(TableVersion(table, log.table_id(), version))
     return Cut(tuple(versions), as_of)
+
+
+def pending_views(session: Session, views: Sequence[ViewRecord], cut: Cut) -> tuple[str, ...]:
+    """Those of the views, upstream first, that have work to do before they stand at the cut."""
+    pending: list[str] = []
+    for view in views:
+        if any(table in pending for table in view.tables) or needs_batch(session, view, cut):
+            pending.append(view.name)
+    return tuple(pending)
 
 
 def maintain_views(
