@@ -40,14 +40,12 @@ def mask_url(url: str) -> str:
     >>> mask_url("postgresql://ivm:s3cret@db/ivm?sslmode=require&sslpassword=x")
     'postgresql://ivm:***@db/ivm?sslmode=require&sslpassword=***'
     """
-    scheme, separator, rest = url.partition("://")
-    if not separator:
-        return url
+    scheme, separator, rest = url.partition("://") if "://" in url else ("", "", url)
     # The last "@": a password typed without percent-encoding may itself hold "@", "/" or "?".
     login, at, place = rest.rpartition("@")
     user, colon, _ = login.partition(":")
     address, mark, query = place.partition("?")
-    return f"{scheme}://{user}{':***' if colon else ''}{at}{address}{mark}{_mask_query(query)}"
+    return f"{scheme}{separator}{user}{':***' if colon else ''}{at}{address}{mark}{_mask_query(query)}"
 
 
 def _mask_query(query: str) -> str:

@@ -64,6 +64,13 @@ class Server:
             connection.execute(f'CREATE DATABASE "{name}"')
         return self.url(name)
 
+    def create_schema(self) -> str:
+        """A new, empty schema of one database, much faster than a database; its URL."""
+        name = f"ivm_{secrets.token_hex(6)}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f'CREATE SCHEMA "{name}"')
+        return f"{self.url('postgres')}?options=-csearch_path%3D{name}"
+
 
 def find_binaries() -> Path | None:
     """The folder of initdb and pg_ctl: on PATH, or the newest of Debian's."""

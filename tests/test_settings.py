@@ -166,6 +166,8 @@ def test_secrets_are_not_shown(folder: Path) -> None:
     [
         ("sqlite:////x/c.db", "sqlite:////x/c.db"),
         ("postgresql://db/ivm", "postgresql://db/ivm"),
+        ("no url", "no url"),
+        ("postgresql//ivm:s@db/ivm", "postgresql//ivm:***@db/ivm"),
         ("postgresql://ivm@db/ivm", "postgresql://ivm@db/ivm"),
         ("postgresql://ivm:a@b/c?d@db/ivm", "postgresql://ivm:***@db/ivm"),
         (

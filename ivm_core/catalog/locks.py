@@ -67,7 +67,9 @@ def _lock_session(engine: Engine, name: str, wait_seconds: float) -> Iterator[bo
         connection = own.connect()
     try:
         with translated(engine.url):
-            acquired = _acquire(connection, lock_key(f"view:{name}"), wait_seconds)
+            # The server's locks are the whole database's; two deployments may use a schema of it each.
+            schema = connection.execute(text("SELECT current_schema()")).scalar()
+            acquired = _acquire(connection, lock_key(f"view:{schema}:{name}"), wait_seconds)
         yield acquired
     finally:
         connection.close()

@@ -18,7 +18,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database, of either kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/state/catalog.db"
-    return str(request.getfixturevalue("postgres").create_database())
+    return str(request.getfixturevalue("postgres").create_schema())
 
 
 @pytest.fixture
