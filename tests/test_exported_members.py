@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import types
+import subprocess
+import sys
 from importlib.metadata import version
+
+import pytest
 
 import ivm_core
 
@@ -26,13 +29,17 @@ def test_all_names_what_users_need() -> None:
     assert list(ivm_core.__all__) == sorted(ivm_core.__all__)
 
 
-def test_every_public_name_is_exported() -> None:
-    members = {
-        name
-        for name, value in vars(ivm_core).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType) and name != "annotations"
-    }
-    assert members <= set(ivm_core.__all__)
+def test_nothing_else_is_shown() -> None:
+    assert dir(ivm_core) == sorted(ivm_core.__all__)
+    with pytest.raises(AttributeError, match="nosuch"):
+        _ = ivm_core.nosuch
+
+
+def test_a_stage_brings_in_neither_spark_nor_a_database() -> None:
+    program = "import sys, ivm_core.job.model, ivm_core.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    heavy = {"pyspark", "sqlalchemy", "deltalake", "sqlglot", "ivm_core.maintain"}
+    assert not heavy & set(done.stdout.split())
 
 
 def test_exported_names_are_documented() -> None:

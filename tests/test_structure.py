@@ -34,6 +34,8 @@ def test_package_is_a_docstring_with_at_most_reexports(path: Path) -> None:
     assert docstring and docstring.rstrip().endswith((".", "::")) and len(docstring) > 30, (
         "says what the package is for"
     )
+    if path.parent.name == "ivm_core":
+        return  # the public surface loads its names lazily: test_exported_members.py
     for statement in tree.body[1:]:
         exports = isinstance(statement, ast.Assign) and {
             target.id for target in statement.targets if isinstance(target, ast.Name)

@@ -1,0 +1,93 @@
+"""Settings and catalogues that cannot be used: one paragraph, exit code 8 or 7, nothing written, no secret shown."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+BROKEN = {
+    "not TOML": b"catalog = \n",
+    "unclosed": b'[spark\nmaster = "local"',
+    "binary": b"\x00\xff\xfe\x01" * 50,
+    "unknown key": b'catalogue = "sqlite:///x.db"\n',
+    "unknown nested key": b'[spark]\nmasters = "local[2]"\n',
+    "wrong type": b'[limits]\nreplace_rows = "many"\n',
+    "wrong master": b'[spark]\nmaster = "mesos://x"\n',
+    "wrong memory": b'[spark]\ndriver_memory = "lots"\n',
+    "project outside": b'project = "../../etc"\n',
+}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
+@pytest.mark.parametrize("command", ["status", "apply", "doctor"])
+def test_broken_settings_file(run: Run, folder: Path, content: bytes, command: str) -> None:
+    Path("ivm.toml").write_bytes(content)
+    result = run(command)
+    assert result.code == 8
+    assert len(result.paragraph) > 40
+    assert run(command, "--json").json["error"]["code"] == "SETTINGS"
+    assert files(folder) == {"ivm.toml": content}
+
+
+def test_named_settings_file_must_exist(run: Run, folder: Path) -> None:
+    for path in ("nowhere.toml", "no/where"):
+        result = run("status", "--settings", path)
+        assert result.code == 8 and path in result.paragraph
+    assert files(folder) == {}
+
+
+def test_unknown_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IVM_WARHOUSE", "x")
+    result = run("status")
+    assert result.code == 8 and "IVM_WAREHOUSE" in result.paragraph
+
+
+def test_file_that_is_no_catalogue(run: Run, folder: Path) -> None:
+    Path("catalog.db").write_bytes(b"this is no database, but long enough to be one" * 100)
+    before = files(folder)
+    Path("ivm.toml").write_text('catalog = "sqlite:///catalog.db"\n', encoding="utf-8")
+    result = run("status")
+    assert result.code == 7 and "catalog.db" in result.paragraph
+    assert files(folder)["catalog.db"] == before["catalog.db"]
+
+
+def test_catalogue_out_of_reach_keeps_its_password(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IVM_CATALOG", "postgresql://ivm:s3cr3t-w0rd@127.0.0.1:1/ivm")
+    for arguments in (("status",), ("status", "--json")):
+        result = run(*arguments)
+        assert result.code == 7
+        assert "s3cr3t-w0rd" not in result.out + result.err
+    assert run("status").paragraph
+
+
+def test_unknown_kind_of_catalogue(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IVM_CATALOG", "carrier-pigeon://x")
+    result = run("status")
+    assert result.code in (7, 8) and result.paragraph
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_folder_without_permission(run: Run, folder: Path) -> None:
+    folder.chmod(0o500)
+    try:
+        assert run("init", "x").code == 8
+        assert run("status").code in (7, 8)
+    finally:
+        folder.chmod(0o700)
+
+
+def test_no_views_yet(run: Run, folder: Path) -> None:
+    assert run("status", "--json").json == []
+    assert run("lineage", "--json").json == {}
+    for command in ("history", "query", "drop", "refresh", "validate", "maintain", "lineage", "status"):
+        result = run(command, "gold.nosuch")
+        assert result.code == 4, command
+        assert "gold.nosuch" in result.paragraph
