@@ -67,7 +67,9 @@ def evaluate(plan: Plan, tables: Tables) -> Bag:
             return Counter((*key, *(aggregate(a.expression, g) for a in aggregates)) for key, g in groups.items())
         case n.Window(source, functions):
             data_rows = rows(source)
-            return Counter((*row.values(), *(window(f.expression, row, data_rows) for f in functions)) for row in data_rows)
+            return Counter(
+                (*row.values(), *(window(f.expression, row, data_rows) for f in functions)) for row in data_rows
+            )
         case n.SetOperation(left, right, kind, all_):
             a, b = evaluate(left, tables), evaluate(right, tables)
             if kind is SetKind.INTERSECT:

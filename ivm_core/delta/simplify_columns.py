@@ -31,7 +31,9 @@ from ivm_core.plan.nodes import (
     Window,
     keep,
     references,
+    sources,
 )
+from ivm_core.plan.rewrite import with_sources
 
 Names = frozenset[str]
 
@@ -61,40 +63,45 @@ def _prune(plan: Plan, needed: Names, weighed: bool) -> Plan:
         case Project(source, columns):
             kept_columns = tuple(c for c in columns if c.name in needed) or columns[:1]
             below = _prune(source, _used(c.expression for c in kept_columns), weighed)
-            return _changed(plan, Project(below, kept_columns))
+            return _over(plan if len(kept_columns) == len(columns) else Project(source, kept_columns), below)
         case Filter(source, condition):
-            return _changed(plan, Filter(_prune(source, needed | references(condition), weighed), condition))
+            return _over(plan, _prune(source, needed | references(condition), weighed))
         case Join(left, right, kind, condition):
             wanted = needed | (references(condition) if condition is not None else frozenset())
             matched = weighed and kind not in (JoinKind.SEMI, JoinKind.ANTI)
             below_left = _prune(left, wanted & frozenset(left.names), weighed)
-            below_right = _prune(right, wanted & frozenset(right.names), matched)
-            return _changed(plan, Join(below_left, below_right, kind, condition))
+            return _over(plan, below_left, _prune(right, wanted & frozenset(right.names), matched))
         case UnionAll(inputs):
-            return _changed(plan, UnionAll(_aligned(tuple(_prune(each, needed, weighed) for each in inputs), needed)))
+            return _over(plan, *_aligned(tuple(_prune(each, needed, weighed) for each in inputs), needed))
         case Aggregate(source, keys, aggregates):
             # Keys make the groups, so all stay; a global aggregate keeps its row.
             kept_calls = tuple(a for a in aggregates if a.name in needed) or (() if keys else aggregates[:1])
             used = _used(c.expression for c in (*keys, *kept_calls))
             weighs = any(WEIGHT in references(call.expression) for call in kept_calls)
-            return _changed(plan, Aggregate(_prune(source, used, weighs), keys, kept_calls))
+            kept_plan = plan if len(kept_calls) == len(aggregates) else Aggregate(source, keys, kept_calls)
+            return _over(kept_plan, _prune(source, used, weighs))
         case Window(source, functions):
             kept_functions = tuple(f for f in functions if f.name in needed)
             below = _prune(source, (needed & set(source.names)) | _used(f.expression for f in kept_functions), False)
-            return _changed(plan, Window(below, kept_functions)) if kept_functions else below
+            if not kept_functions:
+                return below
+            return _over(plan if len(kept_functions) == len(functions) else Window(source, kept_functions), below)
         case Generate(source, generator):
-            below = _prune(source, (needed & set(source.names)) | references(generator), weighed)
-            return _changed(plan, replace(plan, source=below))
+            return _over(plan, _prune(source, (needed & set(source.names)) | references(generator), weighed))
         case Limit(source, order):
-            return _changed(plan, replace(plan, source=_prune(source, needed | _used(order), False)))
-        case Distinct(source):
-            return _changed(plan, Distinct(_exactly(_prune(source, frozenset(source.names), False), source.names)))
-        case SetOperation(left, right):
+            return _over(plan, _prune(source, needed | _used(order), False))
+        case Distinct() | SetOperation():
             names = plan.names
-            sides = [_exactly(_prune(side, frozenset(names), False), names) for side in (left, right)]
-            return _changed(plan, replace(plan, left=sides[0], right=sides[1]))
+            whole = (_prune(source, frozenset(names), False) for source in sources(plan))
+            return _over(plan, *(_exactly(each, names) for each in whole))
         case _:
             assert_never(plan)
+
+
+def _over(plan: Plan, *below: Plan) -> Plan:
+    """The operator over other inputs, the very same object where they are the same."""
+    same = all(new is old for new, old in zip(below, sources(plan), strict=True))
+    return plan if same else with_sources(plan, below)
 
 
 def _aligned(inputs: tuple[Plan, ...], needed: Names) -> tuple[Plan, ...]:
@@ -112,8 +119,3 @@ def _exactly(plan: Plan, names: tuple[str, ...]) -> Plan:
 
 def _used(expressions: Iterable[exp.Expression]) -> Names:
     return frozenset(name for expression in expressions for name in references(expression))
-
-
-def _changed(plan: Plan, pruned: Plan) -> Plan:
-    """The very same object where nothing was pruned."""
-    return plan if pruned == plan else pruned

@@ -26,7 +26,7 @@ def merge_projects(plan: Plan) -> Plan:
 def drop_identity(plan: Plan) -> Plan:
     """Project of all columns in order → its source."""
     match plan:
-        case Project(source, columns) if columns == keep(source.names):
+        case Project(source, columns) if plan.names == source.names and columns == keep(source.names):
             return source
         case _:
             return plan

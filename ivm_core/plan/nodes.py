@@ -326,6 +326,8 @@ def base_tables(plan: Plan) -> frozenset[str]:
 
 def references(expression: exp.Expression) -> frozenset[str]:
     """The column names that a scalar expression refers to."""
+    if isinstance(expression, exp.Column):
+        return frozenset((expression.name,))
     return frozenset(column.name for column in expression.find_all(exp.Column))
 
 

@@ -29,7 +29,6 @@ from ivm_core.plan.nodes import (
     Values,
     Window,
     column,
-    keep,
 )
 from tests.zset import Row, Table
 
@@ -59,7 +58,9 @@ def random_tables(random: Random) -> dict[str, Table]:
 
 def changed_in(tables: dict[str, Table]) -> frozenset[str]:
     """The tables whose rows differ."""
-    return frozenset(name for name, table in tables.items() if sorted(map(repr, table.before)) != sorted(map(repr, table.after)))
+    return frozenset(
+        name for name, table in tables.items() if sorted(map(repr, table.before)) != sorted(map(repr, table.after))
+    )
 
 
 def _row(random: Random, types: tuple[str, ...]) -> Row:
