@@ -76,7 +76,8 @@ Row = tuple[int | str | None, ...]
 def rows(table: Table, max_size: int = 6) -> st.SearchStrategy[list[Row]]:
     """Contents of a table: few values, so that rows match, repeat and hold NULL."""
     values = {"bigint": st.sampled_from([None, 0, 1, 2, 3]), "string": st.sampled_from([None, "x", "y", ""])}
-    return st.lists(st.tuples(*(values[kind] for _, kind in table.columns)), max_size=max_size)
+    row = st.tuples(*(values[kind] for _, kind in table.columns))
+    return st.one_of(st.just([]), *[st.lists(row, min_size=max_size // 2, max_size=max_size)] * 4)
 
 
 def databases(tables: tuple[Table, ...] = TABLES, max_size: int = 6) -> st.SearchStrategy[dict[str, list[Row]]]:

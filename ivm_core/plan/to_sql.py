@@ -218,17 +218,21 @@ def _fits_grouping(draft: Draft, expressions: list[exp.Expression]) -> bool:
 def _aggregate(draft: Draft, keys: tuple[Named, ...], aggregates: tuple[Named, ...], hint: str) -> Draft:
     if not keys and not aggregates:
         return Draft(())
-    expressions = [column.expression for column in (*keys, *aggregates)]
     if not draft.is_rows or draft.repeats([column.expression for column in keys]):
         draft = nest(draft, hint)
     if keys and not aggregates:
         return replace(draft, columns=draft.resolve_all(keys), distinct=True)
-    grouping = tuple(key for key in map(draft.resolve, expressions[: len(keys)]) if key.find(exp.Column))
+    grouping = _grouping(draft, keys)
     if keys and not grouping:
         one = Named(_GROUP_OF_ALL, exp.Literal.number(1))
         draft = nest(replace(draft, columns=(*draft.columns, one)), hint)
-        grouping = (draft.by_name[_GROUP_OF_ALL],)
+        grouping = _grouping(draft, keys) or (draft.by_name[_GROUP_OF_ALL],)
     return replace(draft, columns=draft.resolve_all((*keys, *aggregates)), keys=grouping)
+
+
+def _grouping(draft: Draft, keys: tuple[Named, ...]) -> tuple[exp.Expression, ...]:
+    """The keys for GROUP BY: a constant splits no group, and an integer there would be the number of a column."""
+    return tuple(key for key in (draft.resolve(key.expression) for key in keys) if key.find(exp.Column))
 
 
 def _window(draft: Draft, functions: tuple[Named, ...], hint: str) -> Draft:
