@@ -1,0 +1,74 @@
+"""Names of the relations that apply statements use, and small builders of their SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+TARGET = "stored"  # alias of the state table
+SOURCE = "batch"  # alias of the batch's rows
+DRIFT = "IVM_DRIFT"  # first word of the errors that statements raise for impossible states
+
+
+def table(name: str, alias: str = "") -> exp.Table:
+    """A relation by its plain name."""
+    result = exp.Table(this=exp.to_identifier(name, quoted=True))
+    return exp.alias_(result, alias, table=True) if alias else result  # type: ignore[return-value]
+
+
+def col(name: str, relation: str = "") -> exp.Column:
+    """A quoted column, of ``relation`` where given."""
+    return exp.Column(
+        this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(relation) if relation else None
+    )
+
+
+def named(expression: exp.Expression, name: str) -> exp.Expression:
+    """``expression AS name``."""
+    return exp.alias_(expression, exp.to_identifier(name, quoted=True))
+
+
+def number(value: int) -> exp.Expression:
+    """An integer literal."""
+    return exp.Literal.number(value)
+
+
+def all_of(conditions: Iterable[exp.Expression]) -> exp.Expression:
+    """The conjunction; TRUE of none."""
+    listed = [_grouped(condition) for condition in conditions]
+    return exp.and_(*listed) if listed else exp.true()
+
+
+def same(left: str, right: str, columns: Sequence[str]) -> exp.Expression:
+    """The columns of two relations are equal, NULL equal to NULL."""
+    return all_of(exp.NullSafeEQ(this=col(name, left), expression=col(name, right)) for name in columns)
+
+
+def call(name: str, *arguments: exp.Expression) -> exp.Expression:
+    """A function call, spelled as given."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def drift(message: str) -> exp.Expression:
+    """A call that fails the statement: nothing is committed."""
+    return call("raise_error", exp.Literal.string(f"{DRIFT}: {message}"))
+
+
+def case(*branches: tuple[exp.Expression, exp.Expression], otherwise: exp.Expression) -> exp.Expression:
+    """``CASE WHEN … THEN … ELSE … END``."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=otherwise)
+
+
+def to_type(expression: exp.Expression, type_: str) -> exp.Expression:
+    """The expression cast to a Spark type."""
+    return exp.Cast(this=expression, to=exp.DataType.build(type_, dialect="spark"))
+
+
+def spark_sql(expression: exp.Expression) -> str:
+    """The statement as Spark SQL."""
+    return expression.sql("spark", pretty=True)
+
+
+def _grouped(condition: exp.Expression) -> exp.Expression:
+    return exp.Paren(this=condition) if isinstance(condition, exp.Or) else condition

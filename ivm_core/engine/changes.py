@@ -1,0 +1,191 @@
+"""The netted changes of base tables over version ranges, each read once per group run and kept until its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as f
+
+from ivm_core.batch.model import CommitClass, TableRange
+from ivm_core.engine.bindings import Bindings
+from ivm_core.engine.model import Relation
+from ivm_core.engine.snapshots import Snapshots, shown
+from ivm_core.plan.nodes import WEIGHT
+from ivm_core.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+logger = logging.getLogger(__name__)
+
+_INSERTED = ("insert", "update_postimage")
+# The feed was off in the range, or its files or schema no longer allow reading it.
+_NO_FEED = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED", "DELTA_CHANGE_TABLE_FEED_DISABLED")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRows:
+    """Weighted changed rows of a table with how many are added and taken away. ``netted``: no row occurs twice."""
+
+    frame: DataFrame
+    inserted: int
+    deleted: int
+    netted: bool
+
+    @property
+    def rows(self) -> int:
+        return self.inserted + self.deleted
+
+
+class ChangeCache:
+    """What a group run reads of base tables: their changes by range, and their snapshots, shared by its views.
+
+    ``spark`` may be a function: a run that finds nothing to do opens no session. ``needed`` tells which columns all
+    views of the run use of a table, so that one reading serves them all; a view that needs a column beyond them
+    causes a second reading. ``close``, or leaving it as a context manager, releases the memory.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        settings: Settings | None = None,
+        needed: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        self._source = spark
+        self.settings = settings or Settings()
+        self._needed = {table: {name.lower() for name in names} for table, names in (needed or {}).items()}
+        self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session, opened at first use."""
+        return self._source() if callable(self._source) else self._source
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """Names that live as long as the cache."""
+        return Bindings(self.spark)
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """Relations at versions."""
+        return Snapshots(self.spark)
+
+    def __enter__(self) -> ChangeCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, relation: Relation, covered: TableRange, columns: Iterable[str]) -> ChangedRows:
+        """The changes of the range projected to ``columns`` (the relation's names, any case), netted over them."""
+        wanted = {name.lower() for name in columns}
+        key = (relation.name, covered.from_version, covered.to_version)
+        if key not in self._read or not wanted <= self._read[key][0]:
+            self._forget(key)
+            together = frozenset(wanted | self._needed.get(relation.name, set()))
+            self._read[key] = (together, self._load(relation, covered, together))
+        kept, changes = self._read[key]
+        if wanted == kept:
+            return changes
+        projected = changes.frame.select(*_select(relation, wanted), WEIGHT)
+        if changes.deleted == 0:
+            return ChangedRows(projected, changes.inserted, 0, netted=False)
+        return ChangedRows(net(projected), changes.inserted, changes.deleted, netted=True)
+
+    def close(self) -> None:
+        """Release the kept changes and snapshots; the cache may be used again."""
+        for key in list(self._read):
+            self._forget(key)
+        for name in ("bindings", "snapshots"):
+            if name in self.__dict__:
+                getattr(self, name).close()
+
+    def _forget(self, key: tuple[str, int, int]) -> None:
+        if key in self._read:
+            self._read.pop(key)[1].frame.unpersist()
+
+    def _load(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> ChangedRows:
+        if covered.empty:
+            nothing = self.snapshots.read(relation, covered.to_version).limit(0)
+            empty = nothing.select(*_select(relation, columns), f.lit(1).cast("bigint").alias(WEIGHT))
+            return ChangedRows(empty, 0, 0, netted=True)
+        insert_only = covered.kind is CommitClass.INSERT_ONLY
+        try:
+            return _keep(self._from_feed(relation, covered, columns), netted=not insert_only)
+        except PySparkException as error:
+            if not any(code in str(error) for code in _NO_FEED):
+                raise
+            logger.info("%s has no change feed for the range, its versions are compared", relation.name)
+        return _keep(self._from_versions(relation, covered, columns), netted=True)
+
+    def _from_feed(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> DataFrame:
+        feed = (
+            self.spark.read.format("delta")
+            .option("readChangeFeed", "true")
+            .option("startingVersion", covered.from_version + 1)
+            .option("endingVersion", covered.to_version)
+            .load(relation.location)
+        )
+        added = f.col("_change_type").isin(*_INSERTED)
+        if relation.visible_sql is None:
+            weighted = feed.select(*_select(relation, columns), _weight(added))
+        else:
+            # The visible SELECT works row by row, so it may see the added and the removed rows one after the other.
+            parts = []
+            for sign, rows in ((1, feed.where(added)), (-1, feed.where(~added))):
+                key = f"{relation.location}@{covered.from_version}-{covered.to_version}:{sign}"
+                part = shown(self.bindings, relation, rows, key)
+                parts.append(part.select(*_select(relation, columns), f.lit(sign).cast("bigint").alias(WEIGHT)))
+            weighted = parts[0].unionAll(parts[1])
+        return weighted if covered.kind is CommitClass.INSERT_ONLY else net(weighted)
+
+    def _from_versions(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> DataFrame:
+        """R⁺ − R⁻, from the two versions themselves."""
+        parts = [
+            self.snapshots.read(relation, version).select(
+                *_select(relation, columns), f.lit(sign).cast("bigint").alias(WEIGHT)
+            )
+            for sign, version in ((1, covered.to_version), (-1, covered.from_version))
+        ]
+        return net(parts[0].unionAll(parts[1]))
+
+
+def net(weighted: DataFrame) -> DataFrame:
+    """Weights summed over equal rows, zeros dropped. NULL equals NULL, NaN equals NaN, −0.0 equals 0.0."""
+    names = [quoted(name) for name in weighted.columns if name != WEIGHT]
+    return weighted.groupBy(*names).agg(f.sum(WEIGHT).alias(WEIGHT)).where(f.col(WEIGHT) != 0)
+
+
+def quoted(name: str) -> str:
+    """A column name for the DataFrame API, where a dot would otherwise mean a field."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _keep(frame: DataFrame, *, netted: bool) -> ChangedRows:
+    kept = frame.persist()
+    weight = f.col(WEIGHT)
+    zero = f.lit(0).cast("bigint")
+    try:
+        counts = kept.agg(
+            f.coalesce(f.sum(f.greatest(weight, zero)), zero).alias("inserted"),
+            f.coalesce(f.sum(f.greatest(-weight, zero)), zero).alias("deleted"),
+        ).collect()[0]
+    except BaseException:
+        kept.unpersist()
+        raise
+    return ChangedRows(kept, counts["inserted"], counts["deleted"], netted)
+
+
+def _select(relation: Relation, columns: Iterable[str]) -> list[str]:
+    wanted = {name.lower() for name in columns}
+    return [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
+
+
+def _weight(added: object) -> object:
+    return f.when(added, f.lit(1)).otherwise(f.lit(-1)).cast("bigint").alias(WEIGHT)  # type: ignore[arg-type]

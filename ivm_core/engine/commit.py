@@ -1,0 +1,106 @@
+"""The one commit of a batch: append, overwrite or MERGE, tagged, with Delta's and our own failures told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkException
+from sqlglot import exp
+
+from ivm_core.apply.names import DRIFT, spark_sql
+from ivm_core.engine.log_by_spark import delta_path
+from ivm_core.engine.model import CommitTag, State
+from ivm_core.errors import ConcurrentCommit, DriftError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
+_TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+# Error conditions of optimistic concurrency control, and the classes of clients that do not pass conditions on.
+_CONFLICTS = (
+    "DELTA_CONCURRENT_",
+    "DELTA_METADATA_CHANGED",
+    "DELTA_PROTOCOL_CHANGED",
+    "ConcurrentAppendException",
+    "ConcurrentDeleteDeleteException",
+    "ConcurrentDeleteReadException",
+    "ConcurrentTransactionException",
+    "ConcurrentWriteException",
+    "MetadataChangedException",
+    "ProtocolChangedException",
+)
+
+
+def overwrite(frame: DataFrame, state: State, tag: CommitTag) -> None:
+    """Make the frame's rows the state; creates the table with its properties where it does not exist."""
+    writer = _tagged(frame, tag).mode("overwrite").option("overwriteSchema", "true")
+    if state.version is None:
+        for key, value in state.target.properties:
+            writer = writer.option(key, value)
+    with typed_failures(state.location):
+        writer.save(state.location)
+
+
+def append(frame: DataFrame, state: State, tag: CommitTag) -> None:
+    """Add the frame's rows to the state."""
+    with typed_failures(state.location):
+        _tagged(frame, tag).mode("append").save(state.location)
+
+
+def execute(spark: SparkSession, statement: exp.Expression, state: State, tag: CommitTag) -> None:
+    """Run a MERGE or DELETE on the state table."""
+    with _session_tag(spark, tag), typed_failures(state.location):
+        spark.sql(spark_sql(statement)).collect()
+
+
+def mark(spark: SparkSession, state: State, tag: CommitTag) -> None:
+    """Record the batch in a commit that changes no row."""
+    nothing = exp.Delete(this=delta_path(state.location), where=exp.Where(this=exp.false()))
+    execute(spark, nothing, state, tag)
+
+
+@contextmanager
+def typed_failures(location: str) -> Iterator[None]:
+    """Failures of a write as ``DriftError`` or ``ConcurrentCommit`` where they are one of these."""
+    try:
+        yield
+    except PySparkException as error:
+        text = str(error)
+        if DRIFT in text:
+            what = text[text.index(DRIFT) + len(DRIFT) :].lstrip(": ").splitlines()[0].partition(" SQLSTATE")[0]
+            raise DriftError(
+                f"the state at {location} does not fit its query: {what}. Nothing was written; "
+                "`ivm validate` shows the difference, `ivm refresh` builds the view anew"
+            ) from error
+        if any(word in text for word in _CONFLICTS):
+            raise ConcurrentCommit(
+                f"another writer changed {location} while this batch was computed; run it again"
+            ) from error
+        raise
+
+
+def _tagged(frame: DataFrame, tag: CommitTag) -> object:
+    writer = frame.write.format("delta").option("txnAppId", tag.app_id).option("txnVersion", tag.txn_version)
+    return writer.option("userMetadata", tag.user_metadata) if tag.user_metadata else writer
+
+
+@contextmanager
+def _session_tag(spark: SparkSession, tag: CommitTag) -> Iterator[None]:
+    values = {_TXN_APP_ID: tag.app_id, _TXN_VERSION: str(tag.txn_version)}
+    if tag.user_metadata:
+        values[_USER_METADATA] = tag.user_metadata
+    before = {key: spark.conf.get(key, None) for key in values}
+    try:
+        for key, value in values.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)

@@ -1,0 +1,175 @@
+"""Run one batch of a job: bind its inputs, compute its steps once each, and make its one commit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import sqlglot
+from sqlglot import exp
+
+from ivm_core.batch.model import Batch
+from ivm_core.engine.bindings import Bindings, tables_of
+from ivm_core.engine.changes import ChangeCache
+from ivm_core.engine.inputs import SmallRelation, Sources, bound_input, open_input
+from ivm_core.engine.log import TableLog
+from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
+from ivm_core.engine.write import Writing, write
+from ivm_core.job.model import Input, MaintenanceJob, Slice, Step, WriteKind
+from ivm_core.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[str], None]
+
+
+def run(
+    spark: SparkSession,
+    job: MaintenanceJob,
+    batch: Batch,
+    relations: Mapping[str, Relation],
+    target: StateTarget,
+    cache: ChangeCache,
+    tag: CommitTag,
+    settings: Settings,
+    on_progress: Progress | None = None,
+) -> Applied:
+    """Apply the batch to the view's state in exactly one commit, or in none when the table already has the batch.
+
+    ``on_progress`` is called with the name of each step, and with ``write``. Raises ``DriftError`` where the state
+    cannot be right, ``ConcurrentCommit`` where another writer was faster; nothing is written then.
+    """
+    state = find_state(spark, target, tag)
+    if state is None:
+        return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
+    work = _Work(spark, Sources(batch, relations, cache), settings.limits.pushdown_cap, on_progress)
+    try:
+        work.add_inputs(job.inputs)
+        for step in job.steps:
+            work.compute(step, kept=_is_kept(job, step))
+        work.report("write")
+        applied = write(Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number))
+        return _confirm(spark, applied, state, tag, work)
+    finally:
+        work.close()
+
+
+def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> State | None:
+    """The state table as it is now; None where it already has the tag's batch or a later one."""
+    if not TableLog.exists(target.location, spark):
+        return State(target)
+    log = TableLog(target.location, spark)
+    committed = log.transaction_version(tag.app_id)
+    if committed is not None and committed >= tag.txn_version:
+        return None
+    return State(target, log.version(), log.size().rows)
+
+
+def _is_kept(job: MaintenanceJob, step: Step) -> bool:
+    """A step that is written as it comes is read once: keeping it in memory would only cost."""
+    if job.write.kind is WriteKind.OVERWRITE and step.name == job.write.step:
+        return sum(_mentions(other, step.name) for other in job.steps) > 0
+    return step.materialize
+
+
+def _mentions(step: Step, name: str) -> bool:
+    return any(table.name == name for table in tables_of(sqlglot.parse_one(step.sql, read="spark")))
+
+
+def _confirm(spark: SparkSession, applied: Applied, state: State, tag: CommitTag, work: _Work) -> Applied:
+    """Fill in what only the log tells: the version, and whether this very run made the commit."""
+    log = TableLog(state.location, spark)
+    version = log.version()
+    before = state.version if state.version is not None else -1
+    own = [c for c in log.commits(before, version) if c.user_metadata == (tag.user_metadata or None)]
+    written = dict(own[-1].metrics).get("numOutputRows", "0") if own else "0"
+    return replace(
+        applied,
+        inserted=applied.inserted if applied.counted else int(written),
+        state_version=own[-1].version if own else version,
+        skipped=not own,
+        change_rows=work.change_rows(),
+    )
+
+
+class _Work:
+    """The relations of one run under the names of its job."""
+
+    def __init__(self, spark: SparkSession, sources: Sources, pushdown_cap: int, on_progress: Progress | None) -> None:
+        self.spark = spark
+        self.bindings = Bindings(spark)
+        self.small: dict[str, SmallRelation] = {}
+        self.report = on_progress or (lambda _: None)
+        self.pushdown_cap = pushdown_cap
+        self._sources = sources
+        self._pending: dict[str, Input] = {}
+        self._persisted: list[DataFrame] = []
+        self._changed: dict[str, int] = {}
+
+    def add_inputs(self, inputs: tuple[Input, ...]) -> None:
+        """Inputs are opened when a step first reads them: their bounds wait for earlier steps."""
+        self._pending.update({item.name: item for item in inputs})
+
+    def compute(self, step: Step, *, kept: bool) -> None:
+        """Run a step's SELECT; ``kept``: once, in memory, counted."""
+        self.report(step.name)
+        tree = sqlglot.parse_one(step.sql, read="spark")
+        for table in tables_of(tree):
+            self._open(table.name)
+        frame = self.bindings.run(tree)
+        if kept:
+            self.keep(step.name, frame)
+        else:
+            self.name(step.name, frame)
+
+    def keep(self, name: str, frame: DataFrame) -> SmallRelation:
+        """Compute a relation once, in memory, and call it ``name``."""
+        kept = frame.persist()
+        self._persisted.append(kept)
+        relation = SmallRelation(kept, kept.count())
+        logger.debug("%s: %d rows", name, relation.rows)
+        self.small[name] = relation
+        self.bindings.bind(name, kept)
+        return relation
+
+    def name(self, name: str, frame: DataFrame) -> str:
+        """Call a relation ``name`` without computing it; returns the name that plain SQL can use."""
+        return self.bindings.bind(name, frame)
+
+    def select(self, query: exp.Expression) -> DataFrame:
+        """The result of a query over the relations named so far."""
+        return self.bindings.run(query)
+
+    def stored(self, location: str, version: int) -> DataFrame:
+        """A state table's rows at a version."""
+        return self._sources.cache.snapshots.stored(location, version)
+
+    def change_rows(self) -> tuple[tuple[str, int], ...]:
+        """Changed rows by table that this run read."""
+        return tuple(sorted(self._changed.items()))
+
+    def close(self) -> None:
+        """Release memory and names."""
+        for frame in self._persisted:
+            frame.unpersist()
+        self.bindings.close()
+
+    def _open(self, name: str) -> None:
+        item = self._pending.pop(name, None)
+        if item is None:
+            return
+        for bound in item.bounds:
+            self._open(bound.step)
+        frame = open_input(item, self._sources)
+        if item.slice is Slice.CHANGES:
+            rows = self._sources.changes(item).rows
+            self._changed[item.table] = rows
+            self.small[name] = SmallRelation(frame, rows)
+        elif item.bounds:
+            frame = bound_input(frame, item, self.small, self.pushdown_cap)
+        self.bindings.bind(name, frame)

@@ -1,0 +1,72 @@
+"""Values of a small relation's column as literals of exactly its type, for predicates that Delta Lake can prune by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from ivm_core.apply.names import call, col, to_type
+
+INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+
+
+def family(type_: str) -> str | None:
+    """Types of one family compare without a cast of the column; None: no literals are made of this type.
+
+    Floating point is left out: NaN and −0.0 do not survive as literals of a set.
+    """
+    plain = type_.partition("(")[0]
+    if plain in INTEGERS:
+        return "integer"
+    if plain in ("decimal", "date", "timestamp", "timestamp_ntz"):
+        return plain
+    return "string" if plain in ("string", "varchar") and "collate" not in type_ else None
+
+
+def as_text(column: exp.Expression, type_: str) -> exp.Expression:
+    """The SQL that turns a value into the text (or number) that ``literal`` reads back, whatever the time zone."""
+    match family(type_):
+        case "integer" | "string":
+            return column
+        case "timestamp":
+            # Local time is ambiguous when clocks go back.
+            return call("unix_micros", column)
+        case _:
+            return to_type(column, "string")
+
+
+def literal(value: Any, type_: str) -> exp.Expression:
+    """A typed literal from what ``as_text`` gave."""
+    match family(type_):
+        case "integer":
+            number = exp.Literal.number(abs(value))
+            signed = exp.Neg(this=number) if value < 0 else number
+            # The smallest BIGINT has no positive counterpart.
+            return to_type(exp.Literal.string(str(value)) if value < -(2**62) else signed, type_)
+        case "string":
+            return exp.Literal.string(str(value))
+        case "timestamp":
+            return call("timestamp_micros", to_type(exp.Literal.string(str(value)), "bigint"))
+        case _:
+            return to_type(exp.Literal.string(str(value)), type_)
+
+
+def membership(name: str, relation: str, values: Sequence[Any], type_: str, nulls: bool) -> exp.Expression:
+    """``name IN (values)``, or also NULL where ``nulls``; FALSE of no values."""
+    column = col(name, relation)
+    missing: exp.Expression = exp.Is(this=column.copy(), expression=exp.Null()) if nulls else exp.false()
+    if not values:
+        return missing
+    listed = exp.In(this=column, expressions=[literal(value, type_) for value in values])
+    return exp.Paren(this=exp.or_(listed, missing)) if nulls else listed
+
+
+def between(name: str, relation: str, low: Any, high: Any, type_: str, nulls: bool) -> exp.Expression:
+    """``name BETWEEN low AND high``, or also NULL where ``nulls``."""
+    column = col(name, relation)
+    within = exp.Between(this=column, low=literal(low, type_), high=literal(high, type_))
+    if not nulls:
+        return within
+    return exp.Paren(this=exp.or_(within, exp.Is(this=column.copy(), expression=exp.Null())))

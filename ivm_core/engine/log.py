@@ -1,0 +1,203 @@
+"""Facts from a Delta table's log: versions, commits, ids, transactions; without a JVM where the log can be read directly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import deltalake
+from deltalake.exceptions import TableNotFoundError
+
+from ivm_core.batch.model import Commit
+from ivm_core.engine.location import local_path, normalize_location
+from ivm_core.engine.log_by_spark import SparkLog
+from ivm_core.errors import BaseTableError
+
+DEFAULT_RETENTION = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """Rows (None: a file has no statistics), bytes and files of the newest version."""
+
+    rows: int | None
+    size_bytes: int
+    files: int
+
+
+class TableLog:
+    """The log of the Delta table at ``location``, as it was when first asked; ``refresh`` looks again.
+
+    ``spark`` is needed only for places that this process cannot read itself. Raises ``BaseTableError`` where there
+    is no Delta table.
+    """
+
+    def __init__(self, location: str, spark: Any = None) -> None:
+        self.location = normalize_location(location)
+        self._spark = spark
+        self._table: Any = None
+        self._commits: list[Commit] = []  # newest first, a prefix of the history
+
+    @classmethod
+    def exists(cls, location: str, spark: Any = None) -> bool:
+        """True where a Delta table is at the location."""
+        path = local_path(location)
+        if path is not None:
+            return deltalake.DeltaTable.is_deltatable(str(path))
+        try:
+            cls(location, spark).version()
+        except BaseTableError:
+            return False
+        return True
+
+    def refresh(self) -> TableLog:
+        """Forget what was read, so that the next question sees newer commits."""
+        self._table, self._commits = None, []
+        return self
+
+    def table_id(self) -> str:
+        """Delta's own id of the table: another one after DROP and CREATE."""
+        return str(self._open().metadata().id)
+
+    def version(self) -> int:
+        """The newest version."""
+        return int(self._open().version())
+
+    def properties(self) -> dict[str, str]:
+        """The table properties, such as ``delta.enableChangeDataFeed``."""
+        return dict(self._open().metadata().configuration)
+
+    def transaction_version(self, app_id: str) -> int | None:
+        """The newest ``txnVersion`` committed under the application id, None where there is none."""
+        return self._open().transaction_version(app_id)  # type: ignore[no-any-return]
+
+    def size(self) -> TableSize:
+        """Rows, bytes and files of the newest version."""
+        table = self._open()
+        if isinstance(table, SparkLog):
+            size_bytes, files = table.size()
+            return TableSize(None, size_bytes, files)
+        actions = table.get_add_actions(flatten=True)
+        records = (
+            [value.as_py() for value in actions.column("num_records")] if "num_records" in actions.schema.names else []
+        )
+        sizes = [int(value.as_py()) for value in actions.column("size_bytes")]
+        known = len(records) == len(sizes) and None not in records
+        return TableSize(sum(records) if known else None, sum(sizes), len(sizes))
+
+    def commits(self, after: int, to: int) -> tuple[Commit, ...]:
+        """The commits of versions (after, to], oldest first; those whose log files are gone are missing."""
+        if after >= to:
+            return ()
+        self._read_history(self.version() - after)
+        return tuple(commit for commit in reversed(self._commits) if after < commit.version <= to)
+
+    def last_commit(self, app_marker: str = "") -> Commit | None:
+        """The newest commit whose user metadata contains the marker."""
+        return next((c for c in self._newest_first() if c.user_metadata and app_marker in c.user_metadata), None)
+
+    def version_as_of(self, instant: datetime | None) -> int | None:
+        """The newest version committed at or before the instant (None: now, the newest), None where all are later.
+
+        As in Delta Lake, a commit counts as no earlier than the ones before it, whatever its writer's clock said.
+        """
+        if instant is None:
+            return self.version()
+        limit = 64
+        while True:
+            self._read_history(limit)
+            window = self._commits[::-1]
+            complete = len(window) < limit or not window
+            if window and (complete or window[0].timestamp <= instant):
+                found = None
+                for commit in window:
+                    if commit.timestamp > instant:
+                        break
+                    found = commit.version
+                return found
+            if complete:
+                return None
+            limit *= 4
+
+    def earliest_readable(self, now: datetime | None = None) -> int:
+        """The oldest version that time travel still allows: Delta refuses versions older than the retention of deleted files."""
+        oldest_allowed = (now or datetime.now(UTC)) - self.retention()
+        earliest = self.version()
+        for commit in self._newest_first():
+            if commit.timestamp < oldest_allowed or commit.version < earliest - 1:
+                break
+            earliest = commit.version
+        return earliest
+
+    def retention(self) -> timedelta:
+        """``delta.deletedFileRetentionDuration``, seven days where it is not set."""
+        text = self.properties().get("delta.deletedFileRetentionDuration")
+        return parse_interval(text) if text else DEFAULT_RETENTION
+
+    def _newest_first(self) -> Iterator[Commit]:
+        seen, limit = 0, 32
+        while True:
+            self._read_history(limit)
+            yield from self._commits[seen:]
+            if len(self._commits) < limit:
+                return
+            seen, limit = len(self._commits), limit * 4
+
+    def _read_history(self, limit: int) -> None:
+        if len(self._commits) < limit:
+            version = self.version()
+            entries = self._open().history(limit)
+            # Another reader may have seen newer commits than the version this log stands for.
+            self._commits = [c for c in map(_commit, entries) if c.version <= version]
+
+    def _open(self) -> Any:
+        if self._table is None:
+            self._table = self._load()
+        return self._table
+
+    def _load(self) -> Any:
+        path = local_path(self.location)
+        if path is None and self._spark is not None:
+            return SparkLog(self._spark, self.location)
+        try:
+            return deltalake.DeltaTable(str(path) if path is not None else self.location, skip_stats=False)
+        except TableNotFoundError as error:
+            raise BaseTableError(f"there is no Delta table at {self.location}") from error
+        except deltalake.exceptions.DeltaError as error:
+            raise BaseTableError(f"the Delta log at {self.location} cannot be read: {error}") from error
+
+
+def parse_interval(text: str) -> timedelta:
+    """A Delta interval property as a duration.
+
+    >>> parse_interval("interval 1 week 12 hours")
+    datetime.timedelta(days=7, seconds=43200)
+    """
+    words = text.lower().replace("interval", " ").split()
+    total = timedelta()
+    for number, unit in zip(words[::2], words[1::2], strict=True):
+        plural = unit if unit.endswith("s") else unit + "s"
+        total += timedelta(**{plural: float(number)})
+    return total
+
+
+def _commit(entry: dict[str, Any]) -> Commit:
+    # With in-commit timestamps Delta's own clock is authoritative.
+    millis = entry.get("inCommitTimestamp") or entry.get("timestamp") or 0
+    return Commit(
+        version=int(entry["version"]),
+        timestamp=datetime.fromtimestamp(int(millis) / 1000, UTC),
+        operation=str(entry.get("operation") or ""),
+        parameters=_pairs(entry.get("operationParameters")),
+        metrics=_pairs(entry.get("operationMetrics")),
+        user_metadata=entry.get("userMetadata"),
+    )
+
+
+def _pairs(values: Any) -> tuple[tuple[str, str], ...]:
+    if isinstance(values, str):
+        values = json.loads(values)
+    return tuple(sorted((str(key), str(value)) for key, value in (values or {}).items()))

@@ -1,0 +1,82 @@
+"""What the adapter takes and returns: relations, the view's state, the tag of a commit, what was applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ivm_core.errors import ConcurrentCommit
+
+__all__ = ["STATE_TABLE", "Applied", "CommitTag", "ConcurrentCommit", "Relation", "State", "StateTarget"]
+
+STATE_TABLE = "__ivm_state"  # the name that a view's visible SELECT uses for its state table
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A Delta table that batches read, at ``location`` (a local path or a URL).
+
+    ``columns``: name and Spark type of each column a reader sees. ``visible_sql``: for a view, the SELECT over
+    ``STATE_TABLE`` that turns the rows stored at ``location`` into the view's rows; None for an ordinary table.
+    """
+
+    name: str
+    location: str
+    table_id: str
+    columns: tuple[tuple[str, str], ...]
+    visible_sql: str | None = None
+
+
+# A view's table is a base table of the views above it, which read its changes.
+STATE_PROPERTIES = (("delta.enableChangeDataFeed", "true"),)
+
+
+@dataclass(frozen=True, slots=True)
+class StateTarget:
+    """Where a view's state table is, or is to be. ``properties`` are given to the table when it is created."""
+
+    name: str
+    location: str
+    properties: tuple[tuple[str, str], ...] = STATE_PROPERTIES
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state table as a batch finds it. ``version`` None: it does not exist. ``rows`` None: unknown, taken as many."""
+
+    target: StateTarget
+    version: int | None = None
+    rows: int | None = None
+
+    @property
+    def location(self) -> str:
+        return self.target.location
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTag:
+    """What the view's commit carries: Delta's ``txnAppId``, ``txnVersion`` and ``userMetadata``."""
+
+    app_id: str
+    txn_version: int
+    user_metadata: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What one batch did to the state table: rows by kind, and the version that its commit made.
+
+    ``skipped``: the table already had this or a later batch and nothing was written.
+    ``change_rows``: rows inserted plus rows deleted by base table, netted, of those whose changes were read.
+    """
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+    state_version: int = -1
+    skipped: bool = False
+    change_rows: tuple[tuple[str, int], ...] = ()
+    counted: bool = True  # False: the rows are to be taken from the commit's metrics
+
+    @property
+    def rows_changed(self) -> int:
+        return self.inserted + self.updated + self.deleted

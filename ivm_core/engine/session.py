@@ -1,0 +1,154 @@
+"""Open a Spark session that can read and write Delta tables: classic or Connect, set up for small batches."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ivm_core.errors import EnvironmentProblem
+from ivm_core.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MINIMUM_JAVA = 17
+DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+# Fixed at the start of an application.
+DELTA_CONF = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+APPLICATION_CONF = DELTA_CONF | {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+# Delta replays a table's log with 50 partitions by default: on few cores that is most of a small batch's time.
+LOCAL_CONF = {"spark.databricks.delta.snapshotPartitions": "1"}
+SESSION_CONF = {
+    # A commit whose answer was lost is recognised as one's own.
+    "spark.databricks.delta.commit.idempotencyCheck.enabled": "true",
+}
+_LOCAL_SHUFFLE_PARTITIONS_PER_CORE = 1
+_JAVA_ADVICE = (
+    "Install a Java runtime: `sudo apt-get install openjdk-17-jre-headless` (Debian, Ubuntu), "
+    "`sudo dnf install java-21-openjdk-headless` (Fedora) or `brew install openjdk@17` (macOS)"
+)
+
+
+def open_session(settings: Settings, app_name: str = "ivm") -> SparkSession:
+    """A session for ``settings.spark.master``: ``sc://…`` through Spark Connect, anything else in this process's JVM.
+
+    Raises ``EnvironmentProblem`` where Java or the server is missing.
+    """
+    if settings.spark.master.startswith("sc://"):
+        return _connect(settings)
+    check_java()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(settings.spark.master).appName(app_name)
+    for key, value in session_conf(settings).items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def prepare_session(spark: SparkSession, settings: Settings) -> None:
+    """Check that a session opened by somebody else can do Delta, and set what a batch relies on."""
+    for key, value in SESSION_CONF.items():
+        spark.conf.set(key, value)
+    extensions = spark.conf.get("spark.sql.extensions", "") or ""
+    if "DeltaSparkSessionExtension" not in extensions:
+        raise EnvironmentProblem(
+            "The Spark session has no Delta Lake: start it with spark.sql.extensions="
+            f"{DELTA_CONF['spark.sql.extensions']}, spark.sql.catalog.spark_catalog="
+            f"{DELTA_CONF['spark.sql.catalog.spark_catalog']} and the package {DELTA_PACKAGE}."
+        )
+    if settings.spark.shuffle_partitions is not None:
+        spark.conf.set("spark.sql.shuffle.partitions", str(settings.spark.shuffle_partitions))
+
+
+def session_conf(settings: Settings) -> dict[str, str]:
+    """The configuration of a classic session, the user's own winning."""
+    local = settings.spark.master.startswith("local")
+    conf = APPLICATION_CONF | SESSION_CONF | {"spark.driver.memory": settings.spark.driver_memory}
+    if local:
+        conf |= LOCAL_CONF
+    partitions = settings.spark.shuffle_partitions or (_local_partitions(settings.spark.master) if local else None)
+    if partitions is not None:
+        conf["spark.sql.shuffle.partitions"] = str(partitions)
+    if "://" not in settings.warehouse:
+        # Otherwise Spark makes a folder wherever the process happens to run.
+        conf["spark.sql.warehouse.dir"] = f"{settings.warehouse.rstrip('/')}/spark"
+    return conf | jar_conf() | settings.spark.conf
+
+
+def jar_conf() -> dict[str, str]:
+    """Where Spark takes Delta Lake from: the JARs beside the packages, otherwise a download by Ivy."""
+    found = jars()
+    if found:
+        return {"spark.jars": ",".join(str(path) for path in found)}
+    return {"spark.jars.packages": DELTA_PACKAGE}
+
+
+def jars() -> tuple[Path, ...]:
+    """Delta Lake's JARs in ``IVM_JARS`` or ``<environment>/share/ivm/jars``; empty where they are not installed."""
+    folder = Path(os.environ.get("IVM_JARS") or Path(sys.prefix) / "share" / "ivm" / "jars")
+    return tuple(sorted(folder.glob("*.jar"))) if folder.is_dir() else ()
+
+
+def check_java() -> None:
+    """Raise ``EnvironmentProblem`` where Java is missing or too old."""
+    version = java_version()
+    if version < MINIMUM_JAVA:
+        raise EnvironmentProblem(f"Java {version} is too old: Spark needs {MINIMUM_JAVA} or newer. {_JAVA_ADVICE}.")
+
+
+def java_version() -> int:
+    """The major version of the Java that Spark would start. Raises ``EnvironmentProblem`` where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    command = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if command is None or not Path(command).exists():
+        where = f"JAVA_HOME points at {home}, which has no bin/java" if home else "Java was not found"
+        raise EnvironmentProblem(f"{where}. {_JAVA_ADVICE}.")
+    try:
+        answer = subprocess.run([command, "-version"], capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentProblem(f"Java at {command} does not run ({type(error).__name__}). {_JAVA_ADVICE}.") from error
+    # "1.8.0_392" is Java 8, "17.0.15" is Java 17.
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    if found is None:
+        raise EnvironmentProblem(f"Java at {command} does not tell its version. {_JAVA_ADVICE}.")
+    return int(found.group(1))
+
+
+def _local_partitions(master: str) -> int:
+    found = re.fullmatch(r"local\[(\d+)\]", master)
+    cores = int(found.group(1)) if found else (1 if master == "local" else os.cpu_count() or 1)
+    return max(2, cores * _LOCAL_SHUFFLE_PARTITIONS_PER_CORE)
+
+
+def _connect(settings: Settings) -> SparkSession:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    try:
+        session = ConnectSession.builder.remote(settings.spark.master).getOrCreate()
+        prepare_session(session, settings)
+        for key, value in settings.spark.conf.items():
+            session.conf.set(key, value)
+    except PySparkException as error:
+        raise EnvironmentProblem(
+            f"No Spark Connect server answers at {_without_token(settings.spark.master)}: {str(error).splitlines()[0]}"
+        ) from error
+    return session
+
+
+def _without_token(url: str) -> str:
+    """Parameters of a Connect URL may hold a token."""
+    return url.partition("/;")[0]

@@ -1,0 +1,163 @@
+"""Tables and views in the Spark session's catalogue: resolve, register, create and drop them by name."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlglot
+from pyspark.errors import PySparkException
+from sqlglot import exp
+
+from ivm_core.engine.bindings import tables_of
+from ivm_core.engine.location import local_path, normalize_location
+from ivm_core.engine.log import TableLog
+from ivm_core.engine.log_by_spark import delta_path
+from ivm_core.engine.model import STATE_TABLE
+from ivm_core.errors import BaseTableError, UnknownTableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ivm_core.plan.definition_table import TableDefinition
+
+STATE_PREFIX = "__ivm_state_"
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A Delta table as the session knows it; ``columns``: name and Spark type; ``properties`` sorted by name."""
+
+    name: str
+    location: str
+    table_id: str
+    columns: tuple[tuple[str, str], ...]
+    properties: tuple[tuple[str, str], ...]
+
+
+def describe_table(spark: SparkSession, name: str) -> TableInfo:
+    """Resolve ``schema.table``. Raises ``UnknownTableError`` for a missing one, ``BaseTableError`` for one that is not Delta."""
+    table = table_name(name)
+    if not table_exists(spark, name):
+        raise UnknownTableError(f"There is no table {name} in the Spark session.", construct=name)
+    try:
+        detail = spark.sql(exp.Describe(this=table, style="DETAIL").sql("spark")).collect()[0]
+    except PySparkException as error:
+        raise BaseTableError(
+            f"{name} is not a Delta table ({_brief(error)}). Views are kept over Delta tables only."
+        ) from error
+    if detail["format"] != "delta":
+        raise BaseTableError(
+            f"{name} is stored as {detail['format']}, not as a Delta table: its changes cannot be read. "
+            f"CONVERT TO DELTA, or copy it with CREATE TABLE … USING DELTA AS SELECT."
+        )
+    return TableInfo(
+        name=name.lower(),
+        location=normalize_location(detail["location"]),
+        table_id=detail["id"],
+        columns=tuple((field.name, field.dataType.simpleString()) for field in spark.table(table.sql("spark")).schema),
+        properties=tuple(sorted((detail["properties"] or {}).items())),
+    )
+
+
+def table_exists(spark: SparkSession, name: str) -> bool:
+    """True where the session knows a table or view of that name."""
+    return bool(spark.catalog.tableExists(table_name(name).sql("spark")))
+
+
+def analyse(spark: SparkSession, query: str) -> tuple[tuple[str, str], ...]:
+    """Names and types of a query's columns by Spark's own analysis; nothing is run."""
+    return tuple((field.name, field.dataType.simpleString()) for field in spark.sql(query).schema)
+
+
+def register_table(spark: SparkSession, name: str, location: str) -> None:
+    """Make a Delta table at a location known under a name, where the session does not know the name yet."""
+    if table_exists(spark, name):
+        return
+    create_schema(spark, name)
+    properties = [
+        exp.FileFormatProperty(this=exp.Var(this="DELTA")),
+        exp.LocationProperty(this=exp.Literal.string(location)),
+    ]
+    _run(
+        spark,
+        exp.Create(this=table_name(name), kind="TABLE", exists=True, properties=exp.Properties(expressions=properties)),
+    )
+
+
+def create_table(spark: SparkSession, table: TableDefinition, location: str) -> None:
+    """Run a project's CREATE TABLE, the data going to ``location`` unless the statement names a place itself."""
+    create_schema(spark, table.name)
+    statement = sqlglot.parse_one(table.sql, read="spark")
+    assert isinstance(statement, exp.Create)
+    properties = statement.args.get("properties") or exp.Properties(expressions=[])
+    if not any(isinstance(item, exp.LocationProperty) for item in properties.expressions):
+        properties.append("expressions", exp.LocationProperty(this=exp.Literal.string(location)))
+    statement.set("properties", properties)
+    statement.set("exists", True)
+    _run(spark, statement)
+
+
+def create_schema(spark: SparkSession, name: str) -> None:
+    """Make the schema of ``schema.table`` exist."""
+    schema = exp.Table(db=exp.to_identifier(name.rpartition(".")[0] or "default", quoted=True))
+    _run(spark, exp.Create(this=schema, kind="SCHEMA", exists=True))
+
+
+def register_view(spark: SparkSession, name: str, location: str, visible_sql: str, comment: str = "") -> None:
+    """Show a view under its name: the visible SELECT over the state table, which gets a hidden name beside it."""
+    hidden = state_name(name)
+    register_table(spark, hidden, location)
+    select = sqlglot.parse_one(visible_sql, read="spark")
+    for table in tables_of(select):
+        if table.name == STATE_TABLE and not table.args.get("db"):
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=table.this.copy()))
+            stored = table_name(hidden)
+            table.set("this", stored.this)
+            table.set("db", stored.args["db"])
+    properties = (
+        exp.Properties(expressions=[exp.SchemaCommentProperty(this=exp.Literal.string(comment))]) if comment else None
+    )
+    _run(spark, exp.Create(this=table_name(name), kind="VIEW", replace=True, expression=select, properties=properties))
+
+
+def drop_state(spark: SparkSession, name: str, location: str) -> None:
+    """Remove a view, the name of its state table, and the state itself."""
+    _run(spark, exp.Drop(this=table_name(name), kind="VIEW", exists=True))
+    hidden = state_name(name)
+    if table_exists(spark, hidden):
+        _run(spark, exp.Drop(this=table_name(hidden), kind="TABLE", exists=True))
+    remove_table(spark, location)
+
+
+def remove_table(spark: SparkSession, location: str) -> None:
+    """Remove a Delta table's files where this process can, otherwise its rows: VACUUM frees the rest."""
+    path = local_path(location)
+    if path is not None:
+        shutil.rmtree(path, ignore_errors=True)
+    elif TableLog.exists(location, spark):
+        _run(spark, exp.Delete(this=delta_path(location)))
+
+
+def state_name(view: str) -> str:
+    """The name of a view's state table in the session: ``gold.sales`` → ``gold.__ivm_state_sales``."""
+    schema, _, name = view.rpartition(".")
+    return f"{schema or 'default'}.{STATE_PREFIX}{name}"
+
+
+def table_name(name: str) -> exp.Table:
+    """``schema.table`` as quoted identifiers; the schema ends at the first dot."""
+    schema, dot, table = name.partition(".")
+    if not dot:
+        schema, table = "default", name
+    return exp.Table(this=exp.to_identifier(table, quoted=True), db=exp.to_identifier(schema, quoted=True))
+
+
+def _run(spark: SparkSession, statement: exp.Expression) -> None:
+    spark.sql(statement.sql("spark")).collect()
+
+
+def _brief(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,163 @@
+"""How each kind of write becomes one commit: a small state is rewritten whole, a large one merged or appended to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from pyspark.sql import functions as f
+from sqlglot import exp
+
+from ivm_core.apply import merge_groups, replace_groups
+from ivm_core.engine import commit
+from ivm_core.engine.changes import quoted
+from ivm_core.engine.inputs import SmallRelation
+from ivm_core.engine.log_by_spark import delta_path
+from ivm_core.engine.model import Applied, CommitTag, State
+from ivm_core.engine.prune import key_predicate
+from ivm_core.engine.write_bag import write_bag
+from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input, Step, Write, WriteKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+STATE = "__ivm_stored"  # the state's rows at the version the batch found
+_SOURCE = "__ivm_source"
+_RECOMPUTED = "__ivm_recomputed"
+
+
+class Relations(Protocol):
+    """What a write needs of the run that computed its step."""
+
+    small: dict[str, SmallRelation]
+    pushdown_cap: int
+
+    def add_inputs(self, inputs: tuple[Input, ...]) -> None: ...
+    def compute(self, step: Step, *, kept: bool) -> None: ...
+    def keep(self, name: str, frame: DataFrame) -> SmallRelation: ...
+    def name(self, name: str, frame: DataFrame) -> str: ...
+    def select(self, query: exp.Expression) -> DataFrame: ...
+    def stored(self, location: str, version: int) -> DataFrame: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """One write: the job's instruction, the state it changes and the tag of its commit."""
+
+    spark: SparkSession
+    relations: Relations
+    write: Write
+    state: State
+    tag: CommitTag
+    replace_rows: int
+    batch_number: int
+
+    @property
+    def rewrites(self) -> bool:
+        """The state is small enough to be written whole, which costs less than finding the files to touch."""
+        return self.state.rows is not None and self.state.rows <= self.replace_rows
+
+    def batch(self) -> SmallRelation:
+        """The step that is applied."""
+        return self.relations.small[self.write.step]
+
+    def show_state(self) -> DataFrame:
+        """The stored rows, called ``STATE``; pinned, whatever is committed meanwhile."""
+        if self.state.version is None:
+            raise ValueError(f"the state of {self.state.target.name} does not exist: only a full job can build it")
+        rows = self.relations.stored(self.state.location, self.state.version)
+        self.relations.name(STATE, rows)
+        return rows
+
+    def overwrite(self, query: exp.Expression) -> None:
+        """Make the query's rows the state."""
+        commit.overwrite(self.relations.select(query), self.state, self.tag)
+
+    def execute(self, statement: exp.Expression) -> None:
+        """Run a MERGE on the state."""
+        commit.execute(self.spark, statement, self.state, self.tag)
+
+    def source(self, query: exp.Expression) -> str:
+        """Keep a MERGE's source in memory, since MERGE reads it two or three times; returns its view's name."""
+        return self.relations.name(_SOURCE, self.relations.keep(_SOURCE, self.relations.select(query)).frame)
+
+    def target(self) -> exp.Table:
+        """The state table as statements name it."""
+        return delta_path(self.state.location)
+
+
+def write(writing: Writing) -> Applied:
+    """Make the commit. An incremental write counts the batch's rows, not the copies in rewritten files."""
+    if writing.write.kind is WriteKind.OVERWRITE:
+        return _overwrite(writing)
+    if writing.batch().rows == 0:
+        commit.mark(writing.spark, writing.state, writing.tag)
+        return Applied()
+    match writing.write.kind:
+        case WriteKind.BAG:
+            return write_bag(writing)
+        case WriteKind.MERGE_GROUPS:
+            return _merge_groups(writing)
+        case _:
+            return _replace_groups(writing)
+
+
+def _overwrite(writing: Writing) -> Applied:
+    step = writing.relations.select(exp.select("*").from_(exp.to_table(writing.write.step)))
+    frame = step.select(*(quoted(name) for name in writing.write.columns))
+    if writing.write.identified:
+        frame = frame.withColumn(BATCH_COLUMN, f.lit(writing.batch_number).cast("bigint"))
+        frame = frame.withColumn(ROW_COLUMN, f.monotonically_increasing_id())
+    commit.overwrite(frame, writing.state, writing.tag)
+    return Applied(counted=False)
+
+
+def _merge_groups(writing: Writing) -> Applied:
+    instruction, batch = writing.write, writing.batch()
+    writing.show_state()
+    recomputed = _recompute_extremes(writing)
+    if writing.rewrites:
+        writing.overwrite(merge_groups.rewrite_state(instruction, STATE, instruction.step, recomputed))
+        return Applied(updated=batch.rows)
+    pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
+    if recomputed is None:
+        source = writing.relations.name(instruction.step, batch.frame)
+    else:
+        source = writing.source(merge_groups.source_with_replaced(instruction, instruction.step, recomputed))
+    writing.execute(
+        merge_groups.merge_into_state(
+            instruction, writing.target(), source, with_replaced=recomputed is not None, pruning=pruning
+        )
+    )
+    return Applied(updated=batch.rows)
+
+
+def _recompute_extremes(writing: Writing) -> str | None:
+    """Compute the groups anew whose stored extreme was deleted; the relation's name, None where there are none."""
+    instruction, batch = writing.write, writing.batch()
+    names = [quoted(column.deleted) for column in instruction.merge if column.deleted]
+    if instruction.recompute is None or not names:
+        return None
+    if batch.frame.where(" OR ".join(f"{name} IS NOT NULL" for name in names)).isEmpty():
+        return None
+    keys = merge_groups.lost_extremes(instruction, STATE, instruction.step)
+    if writing.relations.keep(RECOMPUTED_KEYS, writing.relations.select(keys)).rows == 0:
+        return None
+    writing.relations.add_inputs(instruction.recompute_inputs)
+    writing.relations.compute(instruction.recompute, kept=False)
+    whole = writing.relations.select(exp.select("*").from_(exp.to_table(instruction.recompute.name)))
+    writing.relations.keep(_RECOMPUTED, whole)
+    return _RECOMPUTED
+
+
+def _replace_groups(writing: Writing) -> Applied:
+    instruction, batch = writing.write, writing.batch()
+    if writing.rewrites:
+        writing.show_state()
+        writing.overwrite(replace_groups.rewrite_state(instruction, STATE, instruction.step))
+        return Applied(updated=batch.rows)
+    pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
+    source = writing.relations.name(instruction.step, batch.frame)
+    types = dict(batch.frame.dtypes)
+    writing.execute(replace_groups.merge_into_state(instruction, writing.target(), source, types, pruning))
+    return Applied(updated=batch.rows)

@@ -1,0 +1,192 @@
+"""Every kind of write, on small and on large states, leaves what a full computation gives; failures leave nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import jobs
+
+from ivm_core.batch.model import CommitClass
+from ivm_core.engine.changes import ChangeCache
+from ivm_core.engine.execute import run
+from ivm_core.engine.log import TableLog
+from ivm_core.engine.model import Applied, CommitTag, Relation, StateTarget
+from ivm_core.errors import ConcurrentCommit, DriftError
+from ivm_core.job.model import MaintenanceJob
+from ivm_core.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+PAIRS = {
+    "bag": (jobs.FULL_BAG, jobs.BAG),
+    "merged groups": (jobs.FULL_GROUPS, jobs.MERGE),
+    "replaced groups": (jobs.FULL_REPLACED, jobs.REPLACE),
+}
+ROWS = [("a", "1.50"), ("a", "1.50"), ("a", "9.00"), ("b", "2.00"), (None, "3.00"), (None, None), ("c", "0.10")]
+# Each: a name and the statements of one batch on {t}.
+BATCHES = {
+    "insert": ["INSERT INTO {t} VALUES ('a', 0.5), ('new', 7), (NULL, 1), ('a', 1.5)"],
+    "delete one of two equal rows": [
+        "DELETE FROM {t} WHERE item = 'c'",
+        "UPDATE {t} SET amount = 2.5 WHERE item = 'b'",
+    ],
+    "delete the extremes": ["DELETE FROM {t} WHERE amount = 9 OR amount = 1.5"],
+    "delete a group and put it back": ["DELETE FROM {t} WHERE item = 'a'", "INSERT INTO {t} VALUES ('a', 4)"],
+    "delete the null group": ["DELETE FROM {t} WHERE item IS NULL"],
+    "move rows between groups": ["UPDATE {t} SET item = 'b', amount = amount + 1 WHERE item = 'a'"],
+    "everything goes": ["DELETE FROM {t}"],
+    "nothing in effect": ["INSERT INTO {t} VALUES ('x', 5)", "DELETE FROM {t} WHERE item = 'x'"],
+}
+
+
+class Shop:
+    """A base table, a view's state, and batches applied to it."""
+
+    def __init__(self, spark: SparkSession, folder: Path, settings: Settings) -> None:
+        self.spark, self.settings = spark, settings
+        self.sales, self.state = str(folder / "sales"), str(folder / "state")
+        frame = spark.createDataFrame(
+            [(item, Decimal(amount) if amount else None) for item, amount in ROWS], "item string, amount decimal(10,2)"
+        )
+        frame.write.format("delta").option("delta.enableChangeDataFeed", "true").save(self.sales)
+        self.relation = Relation(jobs.SALES, self.sales, "id", (("item", "string"), ("amount", "decimal(10,2)")))
+        self.number, self.stands = 0, -1
+
+    def version(self) -> int:
+        return TableLog(self.sales).version()
+
+    def change(self, *statements: str) -> None:
+        for statement in statements:
+            self.spark.sql(statement.format(t=f"delta.`{self.sales}`")).collect()
+
+    def apply(
+        self, job: MaintenanceJob, kind: CommitClass = CommitClass.MUTATING, number: int | None = None
+    ) -> Applied:
+        self.number = number or self.number + 1
+        end = self.version()
+        batch = jobs.batch(self.number, self.stands, end, kind)
+        with ChangeCache(self.spark, self.settings) as cache:
+            applied = run(
+                self.spark, job, batch, {jobs.SALES: self.relation}, StateTarget("shop.v", self.state), cache,
+                CommitTag("view-1", self.number, f'{{"batch": {self.number}}}'), self.settings,
+            )  # fmt: skip
+        self.stands = end
+        return applied
+
+    def rows(self, location: str | None = None) -> Counter[Any]:
+        frame = self.spark.read.format("delta").load(location or self.state)
+        shown = [name for name in frame.columns if name not in ("__ivm_batch", "__ivm_row")]
+        return Counter(tuple(row) for row in frame.select(*shown).collect())
+
+    def recomputed(self, full: MaintenanceJob, folder: Path) -> Counter[Any]:
+        target = str(folder / "again")
+        with ChangeCache(self.spark, self.settings) as cache:
+            run(
+                self.spark, full, jobs.batch(1, -1, self.version()), {jobs.SALES: self.relation},
+                StateTarget("shop.again", target), cache, CommitTag("again", self.number + 1), self.settings,
+            )  # fmt: skip
+        return self.rows(target)
+
+
+@pytest.fixture(params=["rewritten", "merged"])
+def limits(request: pytest.FixtureRequest, spark_settings: Settings) -> Settings:
+    """States of any size are rewritten whole, or none is."""
+    rows = 100_000 if request.param == "rewritten" else 0
+    return spark_settings.model_copy(
+        update={"limits": spark_settings.limits.model_copy(update={"replace_rows": rows, "pushdown_cap": 3})}
+    )
+
+
+@pytest.fixture
+def shop(spark: SparkSession, warehouse: Path, limits: Settings) -> Iterator[Shop]:
+    yield Shop(spark, warehouse, limits)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_batches_leave_what_a_full_computation_gives(shop: Shop, warehouse: Path, pair: str) -> None:
+    full, incremental = PAIRS[pair]
+    shop.apply(full)
+    for number, (name, statements) in enumerate(BATCHES.items(), start=2):
+        shop.change(*statements)
+        kind = CommitClass.INSERT_ONLY if name == "insert" else CommitClass.MUTATING
+        applied = shop.apply(incremental, kind)
+        assert not applied.skipped
+        assert TableLog(shop.state).transaction_version("view-1") == number
+        assert shop.rows() == shop.recomputed(full, warehouse), name
+        if name == "everything goes":
+            shop.change("INSERT INTO {t} VALUES ('a', 3), ('a', 3), ('b', 2)")
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_number_is_applied_once(shop: Shop, pair: str) -> None:
+    full, incremental = PAIRS[pair]
+    shop.apply(full)
+    shop.change(*BATCHES["move rows between groups"])
+    stood = shop.stands
+    first = shop.apply(incremental)
+    rows, version = shop.rows(), first.state_version
+    shop.stands = stood
+    again = shop.apply(incremental, number=shop.number)
+    assert again.skipped
+    assert (shop.rows(), TableLog(shop.state).version()) == (rows, version)
+
+
+def test_a_missing_row_is_drift(shop: Shop) -> None:
+    shop.apply(jobs.FULL_BAG)
+    version = TableLog(shop.state).version()
+    shop.spark.sql(f"DELETE FROM delta.`{shop.state}` WHERE item = 'b'").collect()
+    shop.change("DELETE FROM {t} WHERE item = 'b'")
+    with pytest.raises(DriftError, match="does not fit its query"):
+        shop.apply(jobs.BAG)
+    assert TableLog(shop.state).version() == version + 1
+    assert TableLog(shop.state).transaction_version("view-1") == 1
+
+
+def test_a_negative_count_is_drift(shop: Shop) -> None:
+    shop.apply(jobs.FULL_GROUPS)
+    shop.spark.sql(f"UPDATE delta.`{shop.state}` SET __ivm_count = 1 WHERE item = 'a'").collect()
+    version = TableLog(shop.state).version()
+    shop.change("DELETE FROM {t} WHERE item = 'a'")
+    with pytest.raises(DriftError, match="lost more rows"):
+        shop.apply(jobs.MERGE)
+    assert TableLog(shop.state).version() == version
+
+
+def test_a_concurrent_writer_wins(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another writer commits between the reading of the state and the batch's own commit."""
+    from ivm_core.engine import commit
+
+    shop.apply(jobs.FULL_GROUPS)
+    shop.change(*BATCHES["insert"])
+    monkeypatch.setattr(commit, "_tagged", _meanwhile(commit._tagged, shop))
+    monkeypatch.setattr(commit, "execute", _fail_with_conflict)
+    with pytest.raises(ConcurrentCommit):
+        shop.apply(jobs.MERGE)
+
+
+def _meanwhile(_: Any, shop: Shop) -> Any:
+    def refuse(*_: Any) -> Any:
+        return _fail_with_conflict(shop.spark, None, type("S", (), {"location": shop.state})(), None)
+
+    return refuse
+
+
+def _fail_with_conflict(spark: SparkSession, statement: Any, state: Any, tag: Any) -> None:
+    from pyspark.errors import PySparkException
+
+    from ivm_core.engine.commit import typed_failures
+
+    with typed_failures(state.location):
+        raise PySparkException("[DELTA_CONCURRENT_APPEND] a file was added")
