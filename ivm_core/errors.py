@@ -16,6 +16,8 @@
     ├── BaseTableError            a base table is missing, replaced, or its history is gone
     │   └── SchemaChangedError    a column that a view uses was dropped or retyped
     ├── DriftError                a view differs from its query, or its state was edited by hand
+    ├── Busy                      another process holds the view for too long; a retry can pass
+    ├── ConcurrentCommit          another writer changed the view's table first; run again
     ├── CatalogError              the catalogue cannot be reached or is of another version
     ├── SettingsError             a settings file or option is wrong
     └── EnvironmentProblem        Java, JARs or Spark are missing
@@ -134,6 +136,20 @@ class DriftError(IvmError):
 
     code = "DRIFT"
     exit_code = 6
+
+
+class Busy(IvmError):
+    """Another process holds the view for too long; a later retry can pass."""
+
+    code = "BUSY"
+    exit_code = 10
+
+
+class ConcurrentCommit(IvmError):
+    """Another writer committed to the view's table while this batch was computed; nothing was written, run it again."""
+
+    code = "CONCURRENT_COMMIT"
+    exit_code = 10
 
 
 class CatalogError(IvmError):
