@@ -30,7 +30,6 @@ Rule = Callable[[Plan], Plan]
 
 # Spelled as operators, so that they need parentheses below another operator.
 _OPERATORS = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.AtTimeZone)
-_OPERAND_POSITIONS = (*_OPERATORS, exp.Bracket)
 
 
 def with_sources(plan: Plan, new_sources: tuple[Plan, ...]) -> Plan:
@@ -101,7 +100,7 @@ def substitute(expression: exp.Expr, mapping: Mapping[str, exp.Expression]) -> e
     def swap(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or node.name not in mapping:
             return node
-        return _as_operand(mapping[node.name].copy(), node.parent)
+        return _as_operand(mapping[node.name].copy(), node)
 
     return expect_expression(expression.transform(swap))
 
@@ -138,8 +137,10 @@ def _map_sources(plan: Plan, visit: Rule) -> Plan:
     return with_sources(plan, after)
 
 
-def _as_operand(expression: exp.Expr, parent: exp.Expr | None) -> exp.Expr:
-    """The expression, in parentheses when it would otherwise be torn apart by the operator above it."""
+def _as_operand(expression: exp.Expr, replaced: exp.Expr) -> exp.Expr:
+    """The expression, in parentheses when the operator above the replaced node would otherwise tear it apart."""
+    above = replaced.parent
     loose = isinstance(expression, _OPERATORS) and not isinstance(expression, exp.Paren | exp.Dot)
-    operand = isinstance(parent, _OPERAND_POSITIONS) and not isinstance(parent, exp.Paren)
-    return exp.paren(expression, copy=False) if loose and operand else expression
+    tight = isinstance(above, _OPERATORS) and not isinstance(above, exp.Paren)
+    indexed = isinstance(above, exp.Bracket) and replaced.arg_key == "this"
+    return exp.paren(expression, copy=False) if loose and (tight or indexed) else expression
