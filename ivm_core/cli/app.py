@@ -74,9 +74,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     as_json = "--json" in given
     try:
         code = app(args=given, prog_name="ivm", standalone_mode=False)
-    except KeyboardInterrupt:
-        print_error("INTERRUPTED", "Interrupted. A batch that was not committed is finished by the next run.", as_json)
-        return INTERRUPTED
     except typer.Abort:
         print_error("ABORTED", "Nothing was done.", as_json)
         return INTERRUPTED
@@ -97,12 +94,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print_error("ERROR", _unexpected(error), as_json)
         return 1
+    if code == INTERRUPTED:  # what typer makes of KeyboardInterrupt
+        print_error("INTERRUPTED", "Interrupted. A batch that was not committed is finished by the next run.", as_json)
     return code if isinstance(code, int) else 0
 
 
 def _details(error: IvmError) -> dict[str, object]:
     """The fields of the error besides its message, as ``line`` and ``construct``."""
-    return {name: value for name, value in vars(error).items() if name != "message" and value not in (None, "")}
+    return {
+        name: value
+        for name, value in vars(error).items()
+        if name != "message" and not name.startswith("_") and value not in (None, "")
+    }
 
 
 def _unexpected(error: Exception) -> str:

@@ -80,10 +80,12 @@ PolicyName = Annotated[
 @contextmanager
 def engine_of(path: Path | None) -> Iterator[Engine]:
     """An open engine with the settings of that file; Spark starts when the engine first needs it."""
+    from ivm_core.cli.quiet import open_quietly
     from ivm_core.maintain import Engine
     from ivm_core.settings import Settings
 
-    with Engine.open(settings=Settings.load(path)) as engine:
+    settings = Settings.load(path)
+    with Engine.open(spark=lambda: open_quietly(settings), settings=settings) as engine:
         yield engine
 
 

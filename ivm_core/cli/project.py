@@ -56,8 +56,8 @@ def plan(
     """Show what `ivm apply` would change; changes nothing."""
     with engine_of(settings) as engine:
         changes = engine.plan(project)
-        folder = project or engine.settings.project_dir()
-        written, left_out = write_jobs(engine, folder, out) if out is not None else ([], [])
+        if out is not None:
+            written, left_out = write_jobs(engine, project or engine.settings.project_dir(), out)
     _print_changes(changes, as_json, "Nothing to change.")
     if out is not None and not as_json:
         console().print(f"{GOOD} {len(written)} jobs written to {text(out)}")

@@ -78,7 +78,7 @@ def deployment(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
     """The example project, applied and filled, on the tests' own Spark session."""
     root = tmp_path_factory.mktemp("bad input") / "a folder with späces"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ivm_core.maintain.session.open_session", lambda settings: spark)
+        patch.setattr("ivm_core.engine.session.open_session", lambda settings: spark)
         assert main(["init", str(root)]) == 0
         assert main(["apply", "--settings", str(root)]) == 0
         spark.sql("INSERT INTO shop.customers VALUES (1, 'Ada', 'UK')").collect()
@@ -176,11 +176,11 @@ def test_view_that_others_read_is_kept(run: Run, deployment: Path) -> None:
     assert state(deployment) == before
 
 
-def test_missing_base_table_at_run_time(run: Run, deployment: Path) -> None:
+def test_missing_base_table_at_run_time(run: Run, deployment: Path, spark: SparkSession) -> None:
     settings = ("--settings", str(deployment))
-    with Engine.open(settings=deployment / "ivm.toml") as engine:
+    with Engine.open(spark=spark, settings=deployment / "ivm.toml") as engine:
         place = deployment / "elsewhere"
-        engine.spark.sql("SELECT 1 AS id").write.format("delta").save(str(place))
+        spark.sql("SELECT 1 AS id").write.format("delta").save(str(place))
         engine.register_table("shop.passing", location=str(place))
         engine.create(view("shop.over_passing", "SELECT id FROM shop.passing"))
     shutil.move(place, deployment / "gone")
@@ -202,7 +202,7 @@ def test_missing_base_table_at_run_time(run: Run, deployment: Path) -> None:
 
 
 def test_missing_java(run: Run, deployment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ivm_core.maintain.session.open_session", open_session)
+    monkeypatch.setattr("ivm_core.engine.session.open_session", open_session)
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     result = run("query", "shop.revenue_by_country", "--settings", str(deployment))
     assert result.code == 9

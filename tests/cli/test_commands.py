@@ -67,7 +67,7 @@ class StandIn:
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]
 
     @classmethod
-    def open(cls, settings: Settings) -> Self:
+    def open(cls, settings: Settings, spark: object) -> Self:
         engine = cls()
         engine.settings = settings
         return engine
@@ -193,7 +193,7 @@ def test_explain_takes_a_view_a_file_or_stdin(run: Run, engine: type[StandIn], f
     assert [arguments[0] for _, arguments, _ in engine.calls] == ["CREATE …", "gold.sales", "gold.sales"]
     assert run("explain", "gold.sales", "--json").json["operators"][0]["strategy"] == "incremental"
     Path("binary.sql").write_bytes(b"\xff\xfe\x00")
-    for missing in ("nowhere.sql", "binary.sql", "sub/../.sql"):
+    for missing in ("nowhere.sql", "binary.sql", "no/such.sql"):
         result = run("explain", missing)
         assert result.code == 2 and missing in result.paragraph
 

@@ -14,7 +14,7 @@ def test_project_is_written_whole(run: Run, folder: Path) -> None:
     result = run("init", "new/shop", "--json")
     assert result.code == 0
     written = sorted(
-        path.relative_to(folder / "new/shop").as_posix() for path in Path("new/shop").rglob("*") if path.is_file()
+        path.relative_to(folder / "new/shop").as_posix() for path in (folder / "new/shop").rglob("*") if path.is_file()
     )
     assert sorted(result.json["files"]) == written
     assert {".gitignore", "README.md", "changes.py", "ivm.toml"} <= set(written)
