@@ -114,6 +114,15 @@ def test_a_password_is_in_no_text(postgres: Server) -> None:
                 assert "ivm:***@127.0.0.1" in text
 
 
+def test_two_deployments_share_a_database(postgres: Server) -> None:
+    """A schema each: neither the views nor the locks are shared."""
+    with Catalog.open(postgres.create_schema()) as first, Catalog.open(postgres.create_schema()) as second:
+        first.add_view(view("gold.v"))
+        assert second.views() == ()
+        with first.lock("gold.v"), second.lock("gold.v") as held:
+            assert held
+
+
 def test_a_lost_server_is_reported_by_every_method(postgres: Server) -> None:
     """The database vanishes under an open catalogue."""
     import psycopg
