@@ -55,7 +55,7 @@ WHERE c_custkey % :step = :residue
 """,
     "partsupp": """
 UPDATE tpch.partsupp SET ps_supplycost = CAST(ps_supplycost * 1.05 AS DECIMAL(15, 2))
-WHERE (ps_partkey + 7 * ps_suppkey) % :step = :residue
+WHERE ps_partkey % :step = :residue
 """,
     "supplier": """
 UPDATE tpch.supplier SET s_nationkey = (s_nationkey + 1) % 25
