@@ -21,7 +21,7 @@ def order_key(index: int, sequence: int = 0) -> int:
     >>> order_key(1, sequence=1)
     9
     """
-    return (((((index >> 3) << 2) | (sequence & 3)) << 3) | (index & 7))
+    return ((((index >> 3) << 2) | (sequence & 3)) << 3) | (index & 7)
 
 
 def order_index(key: int) -> int:
@@ -79,7 +79,9 @@ def refresh_blocks(scale: float, percent: float, number: int) -> tuple[KeyBlock,
     sets_per_sequence = total // size
     sequence, position = divmod(number - 1, sets_per_sequence)
     if sequence >= LAST_SEQUENCE:
-        raise ValueError(f"at {percent} percent there are {sets_per_sequence * LAST_SEQUENCE} refresh sets, not {number}")
+        raise ValueError(
+            f"at {percent} percent there are {sets_per_sequence * LAST_SEQUENCE} refresh sets, not {number}"
+        )
     first = position * size + 1
     last = first + size - 1
     return KeyBlock(first, last, sequence + 1), KeyBlock(first, last, sequence)

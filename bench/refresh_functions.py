@@ -111,19 +111,19 @@ class Stream:
 
 def _rekeyed(frame: DataFrame, key: str, donors: KeyBlock, added: KeyBlock) -> DataFrame:
     """The donors' rows with the keys of the orders to add: ``order_key(index − donors.first + added.first)``."""
-    from pyspark.sql import functions as F
+    from pyspark.sql.functions import col, shiftleft, shiftright
 
     low, high = donors.key_range
-    index = F.shiftleft(F.shiftright(key, 5), 3) + F.col(key).bitwiseAND(7) + (added.first - donors.first)
-    return frame.where(F.col(key).between(low, high)).withColumn(key, _order_key(index, added.sequence))
+    index = shiftleft(shiftright(key, 5), 3) + col(key).bitwiseAND(7) + (added.first - donors.first)
+    return frame.where(col(key).between(low, high)).withColumn(key, _order_key(index, added.sequence))
 
 
 def _order_key(index: Column, sequence: int) -> Column:
     """``bench.order_keys.order_key`` as a Spark expression."""
-    from pyspark.sql import functions as F
+    from pyspark.sql.functions import shiftleft, shiftright
 
-    block = F.shiftleft(F.shiftright(index, 3), 2).bitwiseOR(sequence)
-    return F.shiftleft(block, 3).bitwiseOR(index.bitwiseAND(7))
+    block = shiftleft(shiftright(index, 3), 2).bitwiseOR(sequence)
+    return shiftleft(block, 3).bitwiseOR(index.bitwiseAND(7))
 
 
 def _append(frame: DataFrame, table: str) -> int:

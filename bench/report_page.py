@@ -107,7 +107,9 @@ def chart_rounds(result: DemoResult) -> Chart:
     rows = []
     for position, (label, kind, spent) in enumerate(entries):
         top = position * height + 6
-        gain = result.full_seconds / spent if result.full_seconds is not None and spent > 0 and kind == "delta" else None
+        gain = (
+            result.full_seconds / spent if result.full_seconds is not None and spent > 0 and kind == "delta" else None
+        )
         rows.append(
             ChartRow(
                 label,

@@ -73,7 +73,9 @@ def _generate_table(table: str, scale: float, folder: Path) -> None:
     command += ["--parts", str(parts), "--output-dir", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"tpchgen-cli could not make the table {table}: {done.stderr.strip() or done.stdout.strip()}")
+        raise RuntimeError(
+            f"tpchgen-cli could not make the table {table}: {done.stderr.strip() or done.stdout.strip()}"
+        )
 
 
 def create_tables(spark: SparkSession, sql_folder: Path = SQL_FOLDER) -> None:

@@ -1,0 +1,230 @@
+"""``make demo``: TPC-H views through three rounds of changes, each followed by one run of their Airflow DAG.
+
+A deployment of its own is made under ``.ivm/demo-sf<scale>``: settings, catalogue, tables, Airflow, reports. One Spark
+Connect server serves all of it, so that loading, the DAG's tasks and the timed full refreshes share one warm Spark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bench import tpch_data
+from bench.demo_display import Display
+from bench.demo_rounds import TITLES, run_round
+from bench.local_airflow import Airflow, start_airflow
+from bench.refresh_functions import Stream
+from bench.report_page import render_page
+from bench.results import DemoResult, Round, join_reports
+from ivm_core import Engine
+from ivm_core.engine.connect_server import start_connect_server
+from ivm_core.engine.session import check_java, java_version, open_session
+from ivm_core.errors import DriftError, EnvironmentProblem
+from ivm_core.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parent.parent
+DRIVER_MEMORY = "3g"
+PERCENT = 0.1
+SETTINGS = """\
+# The demo's deployment; try `ivm status --settings {folder}`.
+catalog = "sqlite:///catalog.db"
+warehouse = "warehouse"
+manifest = "manifest.json"
+sql_dir = {sql}
+project = "tpch"
+
+[spark]
+master = "local[*]"
+driver_memory = "{memory}"
+"""
+
+
+def run(sf: float = 1.0, quiet: bool = False, folder: Path | None = None) -> dict[str, Any]:
+    """Run the demo at a scale factor and return its result as plain values; ``quiet`` prints nothing.
+
+    ``folder`` is where deployments lie (default: ``.ivm`` of the repository). Raises EnvironmentProblem where
+    something does not start, DriftError where a view was found wrong; all processes have ended then too.
+    """
+    base = folder or ROOT / ".ivm"
+    deployment = base / f"demo-sf{sf:g}"
+    with ExitStack() as stack:
+        stack.enter_context(_interruptible())
+        stack.enter_context(_alone(deployment))
+        display = stack.enter_context(Display(quiet))
+        result = _run(sf, base, deployment, display)
+    page = deployment / "demo.html"
+    document = {**asdict(result), "ok": result.ok, "ratio": result.ratio, "page": str(page)}
+    (deployment / "demo.json").write_text(json.dumps(document, indent=2), "utf-8")
+    page.write_text(render_page(result), "utf-8")
+    display.show(result, page)
+    if not result.ok:
+        wrong = [view.view for view in result.views if not view.validated or any(b.error for b in view.batches)]
+        raise DriftError(f"Not every view is right: {', '.join(wrong)}. See {page} and {deployment / 'reports'}.")
+    return document
+
+
+def _run(sf: float, base: Path, deployment: Path, display: Display) -> DemoResult:
+    check_java()
+    started = time.monotonic()
+    steps: dict[str, float] = {}
+    with display.step("Generate TPC-H data", len(tpch_data.TABLES)) as advance:
+        data = tpch_data.generate(sf, base / "data", advance)
+    settings = _prepare(deployment)
+    with ExitStack() as stack:
+        with display.step("Start Spark"):
+            url = stack.enter_context(
+                start_connect_server(
+                    warehouse=deployment / "warehouse" / "tables",
+                    driver_memory=DRIVER_MEMORY,
+                    conf={"spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2))},
+                    log=deployment / "spark.log",
+                )
+            )
+            overridden = settings.model_copy(update={"spark": settings.spark.model_copy(update={"master": url})})
+            spark = open_session(overridden)
+            stack.callback(spark.stop)
+        with _timed(steps, "tables loaded"), display.step("Load base tables", len(tpch_data.TABLES)) as advance:
+            tpch_data.create_tables(spark)
+            tpch_data.load(spark, data, advance)
+        with Engine.open(spark=spark, settings=overridden) as engine:
+            with _timed(steps, "views built"), display.step("Build views", len(_view_files())) as advance:
+                engine.apply(on_progress=lambda name, action: advance(name) if action == "create" else None)
+            manifest = _manifest_on_demand(overridden.manifest, deployment / "manifest-on-demand.json")
+            with display.step("Start Airflow"):
+                airflow = stack.enter_context(_airflow(deployment, manifest, url))
+                airflow.await_dag("ivm_tpch")
+            display.say(f"Airflow: {airflow.url} (while the demo runs)")
+            rounds, reports = _rounds(Stream(sf, data, PERCENT), spark, engine, airflow, deployment, display)
+    return DemoResult(
+        scale=sf,
+        percent=PERCENT,
+        rounds=rounds,
+        views=join_reports(reports),
+        machine=_machine(),
+        steps=steps,
+        finished_at=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        total_seconds=time.monotonic() - started,
+    )
+
+
+def _rounds(
+    stream: Stream, spark: SparkSession, engine: Engine, airflow: Airflow, deployment: Path, display: Display
+) -> tuple[tuple[Round, ...], list[dict[str, Any]]]:
+    rounds: list[Round] = []
+    reports: list[dict[str, Any]] = []
+    for name in TITLES:
+        last = len(rounds) == len(TITLES) - 1
+        done, report = run_round(name, last, stream, spark, engine, airflow, deployment / "reports", display)
+        rounds.append(done)
+        reports.append(report)
+    return tuple(rounds), reports
+
+
+def _prepare(deployment: Path) -> Settings:
+    """An empty deployment folder with its settings file."""
+    shutil.rmtree(deployment, ignore_errors=True)
+    deployment.mkdir(parents=True)
+    text = SETTINGS.format(folder=deployment, sql=json.dumps(str(ROOT / "sql")), memory=DRIVER_MEMORY)
+    (deployment / "ivm.toml").write_text(text, "utf-8")
+    return Settings.load(deployment / "ivm.toml")
+
+
+def _view_files() -> list[Path]:
+    return sorted((ROOT / "sql" / "tpch" / "views").glob("*.sql"))
+
+
+def _manifest_on_demand(manifest: Path, target: Path) -> Path:
+    """A copy of the manifest without schedules: a full hour must not add a run to the three."""
+    document = json.loads(manifest.read_text("utf-8"))
+    for group in document["groups"]:
+        group["schedule"] = None
+    target.write_text(json.dumps(document, indent=2), "utf-8")
+    return target
+
+
+@contextmanager
+def _airflow(deployment: Path, manifest: Path, url: str) -> Iterator[Airflow]:
+    host, _, port = url.removeprefix("sc://").partition(":")
+    connection = {"conn_type": "spark_connect", "host": host, "port": int(port)}
+    with start_airflow(
+        deployment / "airflow",
+        settings=deployment / "ivm.toml",
+        manifest=manifest,
+        connections={"spark_default": connection},
+    ) as airflow:
+        yield airflow
+
+
+@contextmanager
+def _timed(steps: dict[str, float], name: str) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    steps[name] = time.monotonic() - started
+
+
+@contextmanager
+def _alone(deployment: Path) -> Iterator[None]:
+    """Refuse a second demo in the same folder: it would delete the first one's tables."""
+    from filelock import FileLock, Timeout
+
+    deployment.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(f"{deployment}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise EnvironmentProblem(f"Another demo is running in {deployment}. Wait for it, or stop it.") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let a termination unwind the stack as Ctrl-C does, so that every process started here is stopped."""
+
+    def stop(number: int, frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not the main thread: the caller handles signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _machine() -> dict[str, str]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "machine": f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB",
+        "software": f"Spark {version('pyspark')}, Delta Lake {version('delta-spark')}, Airflow {version('apache-airflow')}, "
+        f"Java {java_version()}, Python {platform.python_version()}",
+        "Spark driver": DRIVER_MEMORY.replace("g", " GiB"),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
