@@ -23,7 +23,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @given(plan=plans(), database=databases())
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=300)
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=150)
 def test_one_query_means_what_its_operators_mean(
     connection: duckdb.DuckDBPyConnection, plan: Plan, database: dict[str, list[Row]]
 ) -> None:
