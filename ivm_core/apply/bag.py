@@ -82,7 +82,7 @@ def source_of_merge(columns: Sequence[str], weighted: str, found: str, batch_num
 
 
 def merge_into_state(
-    columns: Sequence[str], target: exp.Table, source: str, pruning: exp.Expression | None = None
+    columns: Sequence[str], target: exp.Table, source: str, pruning: exp.Expr | None = None
 ) -> exp.Merge:
     """The MERGE that deletes the victims and inserts the new rows in one commit."""
     names = (*columns, BATCH_COLUMN, ROW_COLUMN)
@@ -113,7 +113,7 @@ def _netted(columns: Sequence[str], rows: exp.Query) -> exp.Select:
     return exp.select(*names, summed).from_(rows.subquery("weighted")).group_by(*(name.copy() for name in names))
 
 
-def _explode(copies: exp.Expression) -> exp.Expression:
+def _explode(copies: exp.Expr) -> exp.Expr:
     return named(call("explode", call("sequence", to_type(number(1), "bigint"), copies)), COPY)
 
 
@@ -125,5 +125,5 @@ def _numbered(columns: Sequence[str], copies: exp.Select, batch_number: int) -> 
     ).from_(copies.subquery("copies"))
 
 
-def _positive() -> exp.Expression:
+def _positive() -> exp.Expr:
     return exp.GT(this=col(WEIGHT), expression=number(0))

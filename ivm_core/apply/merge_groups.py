@@ -56,7 +56,7 @@ def rewrite_state(write: Write, state: str, batch: str, recomputed: str | None =
 
 
 def merge_into_state(
-    write: Write, target: exp.Table, source: str, *, with_replaced: bool = False, pruning: exp.Expression | None = None
+    write: Write, target: exp.Table, source: str, *, with_replaced: bool = False, pruning: exp.Expr | None = None
 ) -> exp.Merge:
     """The MERGE that adds the rows of ``source`` to the state table.
 
@@ -78,7 +78,7 @@ def merge_into_state(
     update[write.count] = _checked(write, total, sums)
     whens.append(_when(True, None, _update(update)))
     names = (*write.keys, *(c.name for c in columns))
-    insert = {name: col(name, SOURCE) for name in names}
+    insert: dict[str, exp.Expr] = {name: col(name, SOURCE) for name in names}
     insert[write.count] = _checked(write, col(write.count, SOURCE), [col(c.name, SOURCE) for c in _exact(write)])
     alive = None if write.keep_empty else _alive(write, SOURCE)
     whens.append(
@@ -152,7 +152,7 @@ def _without(write: Write, relation: str, names: tuple[str, ...], recomputed: st
     return selected.join(table(recomputed, "again"), on=same(SOURCE, "again", write.keys), join_type="left anti")
 
 
-def _combined(column: MergeColumn) -> exp.Expression:
+def _combined(column: MergeColumn) -> exp.Expr:
     match column.combine:
         case Combine.ADD:
             return to_type(exp.Sum(this=col(column.name)), column.type)
@@ -162,7 +162,7 @@ def _combined(column: MergeColumn) -> exp.Expression:
             return exp.Max(this=col(column.name))
 
 
-def _added(column: MergeColumn) -> exp.Expression:
+def _added(column: MergeColumn) -> exp.Expr:
     stored, change = col(column.name, TARGET), col(column.name, SOURCE)
     match column.combine:
         case Combine.ADD:
@@ -184,7 +184,7 @@ def _exact(write: Write) -> tuple[MergeColumn, ...]:
     )
 
 
-def _alive(write: Write, relation: str = "") -> exp.Expression:
+def _alive(write: Write, relation: str = "") -> exp.Expr:
     values = [col(column.name, relation) for column in (_count(write), *_exact(write))]
     return exp.Paren(this=exp.or_(*(exp.NEQ(this=value, expression=number(0)) for value in values)))
 
@@ -193,9 +193,9 @@ def _count(write: Write) -> MergeColumn:
     return next(column for column in accumulators(write) if column.name == write.count)
 
 
-def _checked(write: Write, count: exp.Expression, sums: list[exp.Expression]) -> exp.Expression:
+def _checked(write: Write, count: exp.Expr, sums: list[exp.Expr]) -> exp.Expr:
     """The count, or an error where it or the sums are impossible."""
-    branches = [(exp.LT(this=count.copy(), expression=number(0)), drift(_NEGATIVE))]
+    branches: list[tuple[exp.Expr, exp.Expr]] = [(exp.LT(this=count.copy(), expression=number(0)), drift(_NEGATIVE))]
     if sums:
         left_over = exp.or_(*(exp.NEQ(this=value.copy(), expression=number(0)) for value in sums))
         empty = exp.EQ(this=count.copy(), expression=number(0))
@@ -203,9 +203,9 @@ def _checked(write: Write, count: exp.Expression, sums: list[exp.Expression]) ->
     return case(*branches, otherwise=count.copy())
 
 
-def _when(matched: bool, condition: exp.Expression | None, then: exp.Expression) -> exp.When:
+def _when(matched: bool, condition: exp.Expr | None, then: exp.Expr) -> exp.When:
     return exp.When(matched=matched, source=False, condition=condition, then=then)
 
 
-def _update(values: dict[str, exp.Expression]) -> exp.Update:
+def _update(values: dict[str, exp.Expr]) -> exp.Update:
     return exp.Update(expressions=[exp.EQ(this=col(name, TARGET), expression=value) for name, value in values.items()])

@@ -24,51 +24,51 @@ def col(name: str, relation: str = "") -> exp.Column:
     )
 
 
-def named(expression: exp.Expression, name: str) -> exp.Expression:
+def named(expression: exp.Expr, name: str) -> exp.Expr:
     """``expression AS name``."""
     return exp.alias_(expression, exp.to_identifier(name, quoted=True))
 
 
-def number(value: int) -> exp.Expression:
+def number(value: int) -> exp.Expr:
     """An integer literal."""
     return exp.Literal.number(value)
 
 
-def all_of(conditions: Iterable[exp.Expression]) -> exp.Expression:
+def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
     """The conjunction; TRUE of none."""
     listed = [_grouped(condition) for condition in conditions]
     return exp.and_(*listed) if listed else exp.true()
 
 
-def same(left: str, right: str, columns: Sequence[str]) -> exp.Expression:
+def same(left: str, right: str, columns: Sequence[str]) -> exp.Expr:
     """The columns of two relations are equal, NULL equal to NULL."""
     return all_of(exp.NullSafeEQ(this=col(name, left), expression=col(name, right)) for name in columns)
 
 
-def call(name: str, *arguments: exp.Expression) -> exp.Expression:
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
     """A function call, spelled as given."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
-def drift(message: str) -> exp.Expression:
+def drift(message: str) -> exp.Expr:
     """A call that fails the statement: nothing is committed."""
     return call("raise_error", exp.Literal.string(f"{DRIFT}: {message}"))
 
 
-def case(*branches: tuple[exp.Expression, exp.Expression], otherwise: exp.Expression) -> exp.Expression:
+def case(*branches: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr) -> exp.Expr:
     """``CASE WHEN … THEN … ELSE … END``."""
     return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=otherwise)
 
 
-def to_type(expression: exp.Expression, type_: str) -> exp.Expression:
+def to_type(expression: exp.Expr, type_: str) -> exp.Expr:
     """The expression cast to a Spark type."""
     return exp.Cast(this=expression, to=exp.DataType.build(type_, dialect="spark"))
 
 
-def spark_sql(expression: exp.Expression) -> str:
+def spark_sql(expression: exp.Expr) -> str:
     """The statement as Spark SQL."""
     return expression.sql("spark", pretty=True)
 
 
-def _grouped(condition: exp.Expression) -> exp.Expression:
+def _grouped(condition: exp.Expr) -> exp.Expr:
     return exp.Paren(this=condition) if isinstance(condition, exp.Or) else condition

@@ -26,7 +26,7 @@ def merge_into_state(
     target: exp.Table,
     source: str,
     types: Mapping[str, str],
-    pruning: exp.Expression | None = None,
+    pruning: exp.Expr | None = None,
 ) -> exp.Merge:
     """The MERGE that replaces the groups of ``source``. ``types``: Spark types of the columns.
 

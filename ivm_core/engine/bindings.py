@@ -44,7 +44,7 @@ class Bindings:
         """The relation as a DataFrame."""
         return self.spark.table(self._views[name])
 
-    def run(self, query: str | exp.Expression, names: Mapping[str, str] | None = None) -> DataFrame:
+    def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
         tree = sqlglot.parse_one(query, read="spark") if isinstance(query, str) else query
         return self.spark.sql(rename_tables(tree, self._views if names is None else names).sql("spark"))
@@ -56,7 +56,7 @@ class Bindings:
         self._views.clear()
 
 
-def rename_tables(query: exp.Expression, names: Mapping[str, str]) -> exp.Expression:
+def rename_tables(query: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
     """Tables named like a key are read from its value instead, under their old name as alias; CTEs are left alone.
 
     >>> rename_tables(sqlglot.parse_one("WITH a AS (SELECT x FROM b) SELECT x FROM a"), {"a": "v1", "b": "v2"}).sql()
@@ -74,7 +74,7 @@ def rename_tables(query: exp.Expression, names: Mapping[str, str]) -> exp.Expres
     return copied
 
 
-def tables_of(query: exp.Expression) -> list[exp.Table]:
+def tables_of(query: exp.Expr) -> list[exp.Table]:
     """The nodes that name real tables, not CTEs, each once."""
     found: dict[int, exp.Table] = {}
     for scope in traverse_scope(query):

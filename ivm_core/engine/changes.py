@@ -188,4 +188,4 @@ def _select(relation: Relation, columns: Iterable[str]) -> list[str]:
 
 
 def _weight(added: object) -> object:
-    return f.when(added, f.lit(1)).otherwise(f.lit(-1)).cast("bigint").alias(WEIGHT)  # type: ignore[arg-type]
+    return f.when(added, f.lit(1)).otherwise(f.lit(-1)).cast("bigint").alias(WEIGHT)

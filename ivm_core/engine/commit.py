@@ -15,7 +15,7 @@ from ivm_core.engine.model import CommitTag, State
 from ivm_core.errors import ConcurrentCommit, DriftError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 _TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
 _TXN_VERSION = "spark.databricks.delta.write.txnVersion"
@@ -51,7 +51,7 @@ def append(frame: DataFrame, state: State, tag: CommitTag) -> None:
         _tagged(frame, tag).mode("append").save(state.location)
 
 
-def execute(spark: SparkSession, statement: exp.Expression, state: State, tag: CommitTag) -> None:
+def execute(spark: SparkSession, statement: exp.Expr, state: State, tag: CommitTag) -> None:
     """Run a MERGE or DELETE on the state table."""
     with _session_tag(spark, tag), typed_failures(state.location):
         spark.sql(spark_sql(statement)).collect()
@@ -83,7 +83,7 @@ def typed_failures(location: str) -> Iterator[None]:
         raise
 
 
-def _tagged(frame: DataFrame, tag: CommitTag) -> object:
+def _tagged(frame: DataFrame, tag: CommitTag) -> DataFrameWriter:
     writer = frame.write.format("delta").option("txnAppId", tag.app_id).option("txnVersion", tag.txn_version)
     return writer.option("userMetadata", tag.user_metadata) if tag.user_metadata else writer
 

@@ -118,7 +118,7 @@ def _report(
             f.coalesce(f.sum(f.greatest(copies, zero)), zero).alias("missing"),
             f.coalesce(f.sum(f.greatest(-copies, zero)), zero).alias("unexpected"),
         ).collect()[0]
-        sampled = {"missing": (), "unexpected": ()}
+        sampled: dict[str, tuple[DifferingRow, ...]] = {"missing": (), "unexpected": ()}
         if counts["missing"] or counts["unexpected"]:
             sampled = {
                 side: _sample(difference.where(condition), sample_rows)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sqlglot
+from pyspark.sql import functions as f
 from sqlglot import exp
 
 from ivm_core.batch.model import Batch
@@ -18,10 +19,11 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
 from ivm_core.engine.write import Writing, write
 from ivm_core.job.model import Input, MaintenanceJob, Slice, Step, WriteKind
+from ivm_core.plan.nodes import WEIGHT
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 logger = logging.getLogger(__name__)
 
@@ -131,7 +133,8 @@ class _Work:
         """Compute a relation once, in memory, and call it ``name``."""
         kept = frame.persist()
         self._persisted.append(kept)
-        relation = SmallRelation(kept, kept.count())
+        counts = kept.agg(*_counts(kept.columns)).collect()[0]
+        relation = SmallRelation(kept, counts["rows"], counts["added"], counts["removed"])
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
         self.bindings.bind(name, kept)
@@ -141,7 +144,7 @@ class _Work:
         """Call a relation ``name`` without computing it; returns the name that plain SQL can use."""
         return self.bindings.bind(name, frame)
 
-    def select(self, query: exp.Expression) -> DataFrame:
+    def select(self, query: exp.Expr) -> DataFrame:
         """The result of a query over the relations named so far."""
         return self.bindings.run(query)
 
@@ -173,3 +176,14 @@ class _Work:
         elif item.bounds:
             frame = bound_input(frame, item, self.small, self.pushdown_cap)
         self.bindings.bind(name, frame)
+
+
+def _counts(columns: list[str]) -> list[Column]:
+    """Rows, and copies added and removed, in the one query that fills the memory."""
+    zero = f.lit(0).cast("bigint")
+    added, removed = zero, zero
+    if WEIGHT in columns:
+        weight = f.col(WEIGHT)
+        added = f.coalesce(f.sum(f.greatest(weight, zero)), zero)
+        removed = f.coalesce(f.sum(f.greatest(-weight, zero)), zero)
+    return [f.count(f.lit(1)).alias("rows"), added.alias("added"), removed.alias("removed")]

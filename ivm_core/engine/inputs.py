@@ -70,6 +70,8 @@ class SmallRelation:
 
     frame: DataFrame
     rows: int
+    added: int = 0  # copies of rows with positive weight, where rows have weights
+    removed: int = 0
     values: dict[str, ColumnValues | None] = field(default_factory=dict)
 
 
@@ -101,7 +103,7 @@ def bound_input(frame: DataFrame, item: Input, small: Mapping[str, SmallRelation
     return frame.where(all_of(conditions).sql("spark")) if conditions else frame
 
 
-def predicate(name: str, relation: str, known: ColumnValues, *, nulls: bool) -> exp.Expression | None:
+def predicate(name: str, relation: str, known: ColumnValues, *, nulls: bool) -> exp.Expr | None:
     """The column is among the known values: an IN list, or the range of them."""
     if known.listed is not None:
         return membership(name, relation, known.listed, known.type, nulls)
@@ -132,7 +134,7 @@ def _value_queries(names: list[str], types: dict[str, str], rows: int, cap: int)
         # The extremes are taken before the conversion: numbers and dates do not sort as text.
         low, high = (as_text(call(end, col(name)), types[name]) for end in ("min", "max"))
         nulls = call("count_if", exp.Is(this=col(name), expression=exp.Null()))
-        listed: exp.Expression = exp.Null()
+        listed: exp.Expr = exp.Null()
         if rows <= cap * _DISTINCT_FACTOR:
             listed = call("slice", call("collect_set", text), number(1), number(cap + 1))
         parts = {"low": low, "high": high, "nulls": exp.GT(this=nulls, expression=number(0)), "listed": listed}

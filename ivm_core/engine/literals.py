@@ -25,7 +25,7 @@ def family(type_: str) -> str | None:
     return "string" if plain in ("string", "varchar") and "collate" not in type_ else None
 
 
-def as_text(column: exp.Expression, type_: str) -> exp.Expression:
+def as_text(column: exp.Expr, type_: str) -> exp.Expr:
     """The SQL that turns a value into the text (or number) that ``literal`` reads back, whatever the time zone."""
     match family(type_):
         case "integer" | "string":
@@ -37,7 +37,7 @@ def as_text(column: exp.Expression, type_: str) -> exp.Expression:
             return to_type(column, "string")
 
 
-def literal(value: Any, type_: str) -> exp.Expression:
+def literal(value: Any, type_: str) -> exp.Expr:
     """A typed literal from what ``as_text`` gave."""
     match family(type_):
         case "integer":
@@ -53,17 +53,17 @@ def literal(value: Any, type_: str) -> exp.Expression:
             return to_type(exp.Literal.string(str(value)), type_)
 
 
-def membership(name: str, relation: str, values: Sequence[Any], type_: str, nulls: bool) -> exp.Expression:
+def membership(name: str, relation: str, values: Sequence[Any], type_: str, nulls: bool) -> exp.Expr:
     """``name IN (values)``, or also NULL where ``nulls``; FALSE of no values."""
     column = col(name, relation)
-    missing: exp.Expression = exp.Is(this=column.copy(), expression=exp.Null()) if nulls else exp.false()
+    missing: exp.Expr = exp.Is(this=column.copy(), expression=exp.Null()) if nulls else exp.false()
     if not values:
         return missing
     listed = exp.In(this=column, expressions=[literal(value, type_) for value in values])
     return exp.Paren(this=exp.or_(listed, missing)) if nulls else listed
 
 
-def between(name: str, relation: str, low: Any, high: Any, type_: str, nulls: bool) -> exp.Expression:
+def between(name: str, relation: str, low: Any, high: Any, type_: str, nulls: bool) -> exp.Expr:
     """``name BETWEEN low AND high``, or also NULL where ``nulls``."""
     column = col(name, relation)
     within = exp.Between(this=column, low=literal(low, type_), high=literal(high, type_))

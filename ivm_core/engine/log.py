@@ -46,7 +46,7 @@ class TableLog:
         """True where a Delta table is at the location."""
         path = local_path(location)
         if path is not None:
-            return deltalake.DeltaTable.is_deltatable(str(path))
+            return bool(deltalake.DeltaTable.is_deltatable(str(path)))
         try:
             cls(location, spark).version()
         except BaseTableError:
@@ -123,7 +123,7 @@ class TableLog:
             limit *= 4
 
     def earliest_readable(self, now: datetime | None = None) -> int:
-        """The oldest version that time travel still allows: Delta refuses versions older than the retention of deleted files."""
+        """The oldest version that time travel still allows: older than the retention of deleted files it is refused."""
         oldest_allowed = (now or datetime.now(UTC)) - self.retention()
         earliest = self.version()
         for commit in self._newest_first():

@@ -10,7 +10,7 @@ from ivm_core.apply.names import TARGET, all_of
 from ivm_core.engine.inputs import SmallRelation, predicate, read_values
 
 
-def key_predicate(batch: SmallRelation, keys: Sequence[str], cap: int, relation: str = TARGET) -> exp.Expression | None:
+def key_predicate(batch: SmallRelation, keys: Sequence[str], cap: int, relation: str = TARGET) -> exp.Expr | None:
     """The state's keys are among the batch's, NULL among NULL; None where nothing can be said."""
     read_values(batch, list(keys), cap)
     conditions = []

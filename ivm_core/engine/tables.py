@@ -37,7 +37,7 @@ class TableInfo:
 
 
 def describe_table(spark: SparkSession, name: str) -> TableInfo:
-    """Resolve ``schema.table``. Raises ``UnknownTableError`` for a missing one, ``BaseTableError`` for one that is not Delta."""
+    """Resolve ``schema.table``. Raises ``UnknownTableError`` (missing) or ``BaseTableError`` (not Delta)."""
     table = table_name(name)
     if not table_exists(spark, name):
         raise UnknownTableError(f"There is no table {name} in the Spark session.", construct=name)
@@ -155,7 +155,7 @@ def table_name(name: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(table, quoted=True), db=exp.to_identifier(schema, quoted=True))
 
 
-def _run(spark: SparkSession, statement: exp.Expression) -> None:
+def _run(spark: SparkSession, statement: exp.Expr) -> None:
     spark.sql(statement.sql("spark")).collect()
 
 

@@ -36,7 +36,7 @@ class Relations(Protocol):
     def compute(self, step: Step, *, kept: bool) -> None: ...
     def keep(self, name: str, frame: DataFrame) -> SmallRelation: ...
     def name(self, name: str, frame: DataFrame) -> str: ...
-    def select(self, query: exp.Expression) -> DataFrame: ...
+    def select(self, query: exp.Expr) -> DataFrame: ...
     def stored(self, location: str, version: int) -> DataFrame: ...
 
 
@@ -69,15 +69,15 @@ class Writing:
         self.relations.name(STATE, rows)
         return rows
 
-    def overwrite(self, query: exp.Expression) -> None:
+    def overwrite(self, query: exp.Expr) -> None:
         """Make the query's rows the state."""
         commit.overwrite(self.relations.select(query), self.state, self.tag)
 
-    def execute(self, statement: exp.Expression) -> None:
+    def execute(self, statement: exp.Expr) -> None:
         """Run a MERGE on the state."""
         commit.execute(self.spark, statement, self.state, self.tag)
 
-    def source(self, query: exp.Expression) -> str:
+    def source(self, query: exp.Expr) -> str:
         """Keep a MERGE's source in memory, since MERGE reads it two or three times; returns its view's name."""
         return self.relations.name(_SOURCE, self.relations.keep(_SOURCE, self.relations.select(query)).frame)
 

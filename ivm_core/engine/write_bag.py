@@ -25,16 +25,8 @@ _VICTIMS = "__ivm_victims"
 def write_bag(writing: Writing) -> Applied:
     """Apply weighted rows. Raises ``DriftError`` where the state lacks a row that is to be removed."""
     columns, step = writing.write.columns, writing.write.step
-    weight, zero = f.col(WEIGHT), f.lit(0).cast("bigint")
-    counts = (
-        writing.batch()
-        .frame.agg(
-            f.coalesce(f.sum(f.greatest(weight, zero)), zero).alias("added"),
-            f.coalesce(f.sum(f.greatest(-weight, zero)), zero).alias("removed"),
-        )
-        .collect()[0]
-    )
-    applied = Applied(inserted=counts["added"], deleted=counts["removed"])
+    batch = writing.batch()
+    applied = Applied(inserted=batch.added, deleted=batch.removed)
     if applied.deleted == 0:
         rows = writing.relations.select(bag.repeat_rows(columns, step, writing.batch_number))
         commit.append(rows, writing.state, writing.tag)
@@ -44,7 +36,7 @@ def write_bag(writing: Writing) -> Applied:
         # Maps can be grouped, but not compared as a join key.
         writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number))
         return applied
-    removed = SmallRelation(writing.batch().frame.where(weight < 0), writing.batch().rows)
+    removed = SmallRelation(batch.frame.where(f.col(WEIGHT) < 0), batch.rows)
     near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")
     writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
     found = writing.relations.keep(_VICTIMS, writing.relations.select(bag.victims(columns, STATE, step)))

@@ -14,6 +14,7 @@ from ivm_core.plan.nodes import HIDDEN_PREFIX
 
 COPIES = f"{HIDDEN_PREFIX}copies"  # positive: copies missing in the view; negative: unexpected copies
 RELATIVE_TOLERANCE = 1e-9
+_SPECIAL = ("NaN", "Infinity", "-Infinity")
 
 
 def bag_difference(expected: str, actual: str, columns: Sequence[str], approximate: Collection[str] = ()) -> exp.Query:
@@ -39,7 +40,7 @@ def count_rows(relation: str) -> exp.Select:
 def _exact_difference(expected: str, actual: str, columns: Sequence[str]) -> exp.Query:
     counted = []
     for relation, sign in ((expected, 1), (actual, -1)):
-        count: exp.Expression = exp.Count(this=exp.Star())
+        count: exp.Expr = exp.Count(this=exp.Star())
         if sign < 0:
             count = exp.Neg(this=count)
         # Counting each side first keeps equal rows from being shuffled one by one.
@@ -56,51 +57,65 @@ def _exact_difference(expected: str, actual: str, columns: Sequence[str]) -> exp
 
 
 def _approximate_difference(expected: str, actual: str, exact: Sequence[str], inexact: Sequence[str]) -> exp.Query:
-    """Per group of the exact columns: counts, non-null counts and sums of the approximate columns on each side."""
-    counts, sides = _column(COPIES), []
+    """Per group of the exact columns: counts on each side, and the sums of the approximate columns with their sizes.
+
+    NULL, NaN and the infinities are compared exactly: which of them a value is belongs to the group.
+    """
+    sides = []
     for relation, sign in ((expected, 1), (actual, -1)):
-        selected: list[exp.Expression] = [*_columns(exact), _named(exp.Literal.number(sign), COPIES)]
+        selected: list[exp.Expr] = [*_columns(exact), _named(exp.Literal.number(sign), COPIES)]
         for name in inexact:
-            value = exp.cast(_column(name), "double")
-            plain = exp.Coalesce(this=value, expressions=[exp.cast(exp.Literal.number(0), "double")])
-            present = exp.Case(
-                ifs=[exp.If(this=_is_null(name), true=exp.Literal.number(0))], default=exp.Literal.number(sign)
-            )
-            signed = exp.Neg(this=plain) if sign < 0 else plain
+            finite = _finite(name)
             selected += [
-                _named(value.copy() if sign > 0 else exp.cast(exp.Null(), "double"), name),
-                _named(signed, _part("difference", name)),
-                _named(exp.Abs(this=plain.copy()), _part("size", name)),
-                _named(present, _part("present", name)),
+                _named(_kind(name), _part("kind", name)),
+                _named(_double(_column(name)) if sign > 0 else _double(exp.Null()), name),
+                _named(exp.Neg(this=finite) if sign < 0 else finite, _part("difference", name)),
+                _named(exp.Abs(this=finite.copy()), _part("size", name)),
             ]
         sides.append(exp.select(*selected).from_(_table(relation)))
     both = exp.union(*sides, distinct=False).subquery("both")
-    summed = exp.Sum(this=counts)
-    differs: list[exp.Expression] = [exp.NEQ(this=summed, expression=exp.Literal.number(0))]
+    summed, zero = exp.Sum(this=_column(COPIES)), exp.Literal.number(0)
+    differs: list[exp.Expr] = [exp.NEQ(this=summed, expression=zero)]
     for name in inexact:
-        difference, size, present = (exp.Sum(this=_column(_part(p, name))) for p in ("difference", "size", "present"))
-        allowed = exp.Mul(this=size, expression=exp.cast(exp.Literal.string(repr(RELATIVE_TOLERANCE)), "double"))
-        # NaN and infinities make the difference NaN, which is not beyond the allowance of NaN or infinity.
-        differs.append(exp.NEQ(this=present, expression=exp.Literal.number(0)))
+        difference, size = (exp.Sum(this=_column(_part(part, name))) for part in ("difference", "size"))
+        allowed = exp.Mul(this=size, expression=_double(exp.Literal.string(repr(RELATIVE_TOLERANCE))))
         differs.append(exp.GT(this=exp.Abs(this=difference), expression=allowed))
-    copies = exp.Case(
-        ifs=[exp.If(this=exp.EQ(this=summed.copy(), expression=exp.Literal.number(0)), true=exp.Literal.number(1))],
-        default=summed.copy(),
+    only_sums = exp.If(this=exp.EQ(this=summed.copy(), expression=zero.copy()), true=exp.Literal.number(1))
+    copies = exp.Case(ifs=[only_sums], default=summed.copy())
+    groups = [*_columns(exact), *(_column(_part("kind", name)) for name in inexact)]
+    return (
+        exp.select(
+            *_columns(exact), *(_named(exp.Sum(this=_column(name)), name) for name in inexact), _named(copies, COPIES)
+        )
+        .from_(both)
+        .group_by(*groups)
+        .having(exp.or_(*differs))
     )
-    result = exp.select(
-        *_columns(exact), *(_named(exp.Sum(this=_column(name)), name) for name in inexact), _named(copies, COPIES)
-    ).from_(both)
-    if exact:
-        result = result.group_by(*_columns(exact))
-    return result.having(exp.or_(*differs))
+
+
+def _kind(name: str) -> exp.Expr:
+    """``null``, ``NaN``, ``Infinity``, ``-Infinity``, or nothing for an ordinary number."""
+    text = exp.cast(_double(_column(name)), "string")
+    special = exp.In(this=text.copy(), expressions=[exp.Literal.string(word) for word in _SPECIAL])
+    branches = [
+        exp.If(this=exp.Is(this=_column(name), expression=exp.Null()), true=exp.Literal.string("null")),
+        exp.If(this=special, true=text),
+    ]
+    return exp.Case(ifs=branches, default=exp.Literal.string(""))
+
+
+def _finite(name: str) -> exp.Expr:
+    """The value, 0 where it is not an ordinary number."""
+    ordinary = exp.EQ(this=_kind(name), expression=exp.Literal.string(""))
+    return exp.Case(ifs=[exp.If(this=ordinary, true=_double(_column(name)))], default=_double(exp.Literal.number(0)))
+
+
+def _double(expression: exp.Expr) -> exp.Expr:
+    return exp.cast(expression, "double")
 
 
 def _part(kind: str, name: str) -> str:
     return f"{HIDDEN_PREFIX}{kind}_{name}"
-
-
-def _is_null(name: str) -> exp.Expression:
-    return exp.Is(this=_column(name), expression=exp.Null())
 
 
 def _columns(names: Sequence[str]) -> list[exp.Column]:
@@ -111,7 +126,7 @@ def _column(name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def _named(expression: exp.Expression, name: str) -> exp.Expression:
+def _named(expression: exp.Expr, name: str) -> exp.Expr:
     return exp.alias_(expression, exp.to_identifier(name, quoted=True))
 
 

@@ -92,7 +92,8 @@ MERGE = job(
         "group_changes",
         "SELECT item, SUM(__ivm_weight) AS __ivm_count, "
         "CAST(COALESCE(SUM(amount * __ivm_weight), 0) AS DECIMAL(20,2)) AS total, "
-        "MIN(CASE WHEN __ivm_weight > 0 THEN amount END) AS least, MAX(CASE WHEN __ivm_weight > 0 THEN amount END) AS greatest, "
+        "MIN(CASE WHEN __ivm_weight > 0 THEN amount END) AS least, "
+        "MAX(CASE WHEN __ivm_weight > 0 THEN amount END) AS greatest, "
         "MIN(CASE WHEN __ivm_weight < 0 THEN amount END) AS least_deleted, "
         "MAX(CASE WHEN __ivm_weight < 0 THEN amount END) AS greatest_deleted FROM sales_changes GROUP BY item",
     ),

@@ -1,0 +1,1 @@
+"""The statements that change a state table."""

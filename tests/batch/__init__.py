@@ -1,0 +1,1 @@
+"""Which versions a batch covers, and what the commits in them can have done."""

@@ -1,0 +1,1 @@
+"""The adapter on real Delta tables."""
