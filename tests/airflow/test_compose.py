@@ -1,0 +1,69 @@
+"""The containers' file: pinned, healthy, without a password of its own, and in step with the scripts that it starts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+
+from .conftest import ROOT
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yaml").read_text("utf-8"))
+SERVICES = COMPOSE["services"]
+SECRET = re.compile(r"PASSWORD|SECRET|KEY|TOKEN")
+ONE_SHOT = {"airflow-init", "ivm"}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_pinned_healthy_and_knows_its_neighbours(name):
+    service = SERVICES[name]
+    tag = service["image"].rpartition(":")[2]
+    assert re.match(r"\d+\.\d+", tag), service["image"]
+    assert name in ONE_SHOT or "test" in service["healthcheck"]
+    assert set(service.get("depends_on", {})) <= set(SERVICES)
+    assert set(service["networks"]) <= set(COMPOSE["networks"])
+    mounted = {volume.partition(":")[0] for volume in service.get("volumes", ())}
+    assert all(source.startswith("./") or source in COMPOSE["volumes"] for source in mounted)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_secret_is_given_from_outside(name):
+    for key, value in SERVICES[name].get("environment", {}).items():
+        if SECRET.search(key):
+            assert re.fullmatch(r"\$\{[A-Z_]+:\?\}", value), f"{name}: {key}"
+        else:
+            assert not SECRET.search(value), f"{name}: {key}"
+
+
+def test_the_secrets_that_are_made_are_those_that_are_asked_for():
+    asked = set(re.findall(r"\$\{([A-Z_]+):\?\}", (ROOT / "docker-compose.yaml").read_text("utf-8")))
+    made = subprocess.run(
+        ["python3", str(ROOT / "docker" / "make_secrets.py")], capture_output=True, text=True, check=True
+    ).stdout
+    assert {line.partition("=")[0] for line in made.splitlines()} == asked
+
+
+def test_the_image_s_base_and_installer_are_pinned():
+    text = (ROOT / "docker" / "Dockerfile").read_text("utf-8")
+    assert re.search(r"^FROM python:3\.\d+\.\d+-slim-\w+$", text, re.MULTILINE)
+    assert "uv sync --frozen" in text and ":latest" not in text
+    [here] = re.findall(r"uv==([\d.]+)", text)
+    assert f"uv=={here}" in (ROOT / "scripts" / "setup.sh").read_text("utf-8")
+
+
+def test_the_settings_of_the_containers_are_valid():
+    from ivm_core.settings import Settings
+
+    settings = Settings.load(ROOT / "docker" / "ivm.toml")
+    assert settings.spark.master == "sc://spark-connect:15002"
+    assert "spark-connect" in SERVICES and "postgres" in settings.catalog
+    assert tomllib.loads((ROOT / "docker" / "ivm.toml").read_text("utf-8"))["manifest"].startswith("/lake/")
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "docker").glob("*.sh")))
+def test_scripts_are_well_formed(script):
+    subprocess.run(["bash", "-n", str(ROOT / "docker" / script)], check=True)
+    assert "set -euo pipefail" in (ROOT / "docker" / script).read_text("utf-8")
