@@ -11,6 +11,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.definition_table import TableDefinition, parse_table
 from ivm_core.plan.names import parse_name, parse_properties
+from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.schedule import check_cron, parse_interval
 from ivm_core.plan.statement import Cursor, parse_queries, position, tokenize
 
@@ -112,7 +113,8 @@ def _clause(cursor: Cursor, clauses: dict[str, str], properties: dict[str, str])
         cursor.fail("The statement has no AS followed by a query")
     else:
         cursor.fail(
-            f"Unknown clause {cursor.found()}; known are COMMENT, SCHEDULE CRON, GROUP, TBLPROPERTIES, then AS", "syntax"
+            f"Unknown clause {cursor.found()}; known are COMMENT, SCHEDULE CRON, GROUP, TBLPROPERTIES, then AS",
+            "syntax",
         )
 
 
@@ -143,7 +145,9 @@ def _query(cursor: Cursor) -> exp.Expression:
     trees = parse_queries(cursor.tokens[cursor.index :], cursor.sql)
     if len(trees) != 1:
         line, column = position(trees[1]) if len(trees) > 1 else start
-        raise DefinitionError("A definition holds exactly one statement.", construct="statement", line=line, column=column)
+        raise DefinitionError(
+            "A definition holds exactly one statement.", construct="statement", line=line, column=column
+        )
     (query,) = trees
     if not isinstance(query, exp.Query | exp.Values):
         found = cursor.word() or cursor.found()
@@ -153,7 +157,7 @@ def _query(cursor: Cursor) -> exp.Expression:
             line=start[0],
             column=start[1],
         )
-    return query
+    return expect_expression(query)
 
 
 def _slug(schedule: str) -> str:

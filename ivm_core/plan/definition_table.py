@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.names import parse_name
@@ -76,7 +76,9 @@ def parse_table(sql: str) -> TableDefinition:
         not_null=tuple(item.name for item in columns if item.find(exp.NotNullColumnConstraint)),
         comment=next((item.name for item in _all(clauses, exp.SchemaCommentProperty)), ""),
         cluster_by=tuple(part.name for item in _all(clauses, exp.ClusterProperty) for part in item.expressions),
-        partitioned_by=tuple(part.name for item in _all(clauses, exp.PartitionedByProperty) for part in item.this.expressions),
+        partitioned_by=tuple(
+            part.name for item in _all(clauses, exp.PartitionedByProperty) for part in item.this.expressions
+        ),
         properties=tuple(properties.items()),
         if_not_exists=if_not_exists,
     )

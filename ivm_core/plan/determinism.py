@@ -36,16 +36,29 @@ _CLASSES: dict[type[exp.Expr], str] = {
     exp.CurrentDatabase: _SESSION,
 }
 _NAMES = {
-    **dict.fromkeys("rand random randn uuid shuffle uniform randstr".split(), _RANDOM),
-    **dict.fromkeys("now current_date curdate current_timestamp current_time localtimestamp".split(), _CLOCK),
+    **dict.fromkeys(["rand", "random", "randn", "uuid", "shuffle", "uniform", "randstr"], _RANDOM),
+    **dict.fromkeys(["now", "current_date", "curdate", "current_timestamp", "current_time", "localtimestamp"], _CLOCK),
     **dict.fromkeys(
-        "current_user user session_user current_catalog current_database current_schema current_timezone version "
-        "monotonically_increasing_id spark_partition_id input_file_name input_file_block_start "
-        "input_file_block_length current_path".split(),
+        [
+            "current_user",
+            "user",
+            "session_user",
+            "current_catalog",
+            "current_database",
+            "current_schema",
+            "current_timezone",
+            "version",
+            "monotonically_increasing_id",
+            "spark_partition_id",
+            "input_file_name",
+            "input_file_block_start",
+            "input_file_block_length",
+            "current_path",
+        ],
         _SESSION,
     ),
 }
-_UNSAFE_NAMES = frozenset("java_method reflect try_reflect".split())
+_UNSAFE_NAMES = frozenset(["java_method", "reflect", "try_reflect"])
 
 # Their result depends on the order of rows that the window's ORDER BY leaves equal.
 _SEE_ORDER = (
@@ -104,7 +117,9 @@ def _order_fully(source: Plan, function: Named) -> Named:
     return Named(function.name, total)
 
 
-def _rest(source: Plan, order: tuple[exp.Expr, ...], constant: frozenset[str] = frozenset()) -> tuple[exp.Expression, ...]:
+def _rest(
+    source: Plan, order: tuple[exp.Expr, ...], constant: frozenset[str] = frozenset()
+) -> tuple[exp.Expression, ...]:
     """The columns that the order does not name yet, ascending; maps and variants cannot be ordered."""
     named = {item.this.name for item in order if isinstance(item.this, exp.Column)} | constant
     types = types_of(source)

@@ -20,10 +20,12 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Scan,
     SetKind,
     SetOperation,
     UnionAll,
     column,
+    walk,
 )
 from ivm_core.plan.prune import prune
 from ivm_core.plan.schema import TableSchema
@@ -47,6 +49,10 @@ def from_sql(query: exp.Expr | str, tables: Mapping[str, TableSchema], default_s
     if relation.correlated or relation.values:
         raise refusal("an outer reference", relation.correlated[0] if relation.correlated else query)
     _check_labels(relation.fields, query)
+    scanned = {item.name for node in walk(relation.plan) if isinstance(node, Scan) for item in node.columns}
+    for f in relation.fields:
+        if f.name not in scanned:  # computed: best called as users see it
+            context.hints[f.name] = (f.label, "")
     inner = prune(relation.plan, frozenset(f.name for f in relation.fields))
     inner, names = name_columns(break_ties(inner), context.hints)
     return Project(inner, tuple(Named(f.label, column(names[f.name])) for f in relation.fields))
@@ -57,7 +63,9 @@ def bind_query(query: exp.Expr, scope: Scope) -> Relation:
     scope = _with_ctes(query, replace(scope, fields=(), aliases={}))
     match query:
         case exp.Subquery():
-            relation = bind_query(query.this, scope) if isinstance(query.this, exp.Query) else bind_table(query.this, scope)
+            relation = (
+                bind_query(query.this, scope) if isinstance(query.this, exp.Query) else bind_table(query.this, scope)
+            )
             return _ordered(relation, query, scope)
         case exp.Select():
             return bind_select(query, scope)
@@ -140,7 +148,9 @@ def _check_labels(fields: tuple[Field, ...], query: exp.Expr) -> None:
         if not f.label:
             raise complaint(DefinitionError, f"Give column {position} an alias: … AS name.", query, "alias")
         if f.label.lower().startswith(HIDDEN_PREFIX):
-            raise complaint(InvalidNameError, f"{f.label!r}: the prefix {HIDDEN_PREFIX} is kept for hidden columns.", query)
+            raise complaint(
+                InvalidNameError, f"{f.label!r}: the prefix {HIDDEN_PREFIX} is kept for hidden columns.", query
+            )
         if f.label.lower() in seen:
             message = f"Two columns are called {f.label!r}; give column {position} another alias."
             raise complaint(DefinitionError, message, query, "alias")

@@ -11,11 +11,52 @@ from ivm_core.plan.scope import refusal
 
 # Aggregate functions of Spark that sqlglot reads as functions it does not know.
 ANONYMOUS = frozenset(
-    "every some any_value bool_and bool_or approx_percentile bitmap_construct_agg bitmap_or_agg bitmap_and_agg "
-    "count_min_sketch histogram_numeric hll_sketch_agg hll_union_agg kll_sketch_agg_bigint kll_sketch_agg_double "
-    "kll_sketch_agg_float kurtosis max_by min_by percentile regr_avgx regr_avgy regr_count regr_intercept regr_r2 "
-    "regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness string_agg theta_sketch_agg theta_union_agg "
-    "theta_intersection_agg try_avg try_sum median mode std stddev_samp var_samp grouping grouping_id".split()
+    [
+        "every",
+        "some",
+        "any_value",
+        "bool_and",
+        "bool_or",
+        "approx_percentile",
+        "bitmap_construct_agg",
+        "bitmap_or_agg",
+        "bitmap_and_agg",
+        "count_min_sketch",
+        "histogram_numeric",
+        "hll_sketch_agg",
+        "hll_union_agg",
+        "kll_sketch_agg_bigint",
+        "kll_sketch_agg_double",
+        "kll_sketch_agg_float",
+        "kurtosis",
+        "max_by",
+        "min_by",
+        "percentile",
+        "regr_avgx",
+        "regr_avgy",
+        "regr_count",
+        "regr_intercept",
+        "regr_r2",
+        "regr_slope",
+        "regr_sxx",
+        "regr_sxy",
+        "regr_syy",
+        "schema_of_variant_agg",
+        "skewness",
+        "string_agg",
+        "theta_sketch_agg",
+        "theta_union_agg",
+        "theta_intersection_agg",
+        "try_avg",
+        "try_sum",
+        "median",
+        "mode",
+        "std",
+        "stddev_samp",
+        "var_samp",
+        "grouping",
+        "grouping_id",
+    ]
 )
 _MODIFIERS = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
 # These see NULL arguments, so that a filter cannot be expressed by NULLs.
@@ -80,7 +121,9 @@ def spell_aggregate(call: exp.Expression) -> exp.Expression:
 
 def empty_value(call: exp.Expr, name: exp.Expression) -> exp.Expression:
     """The aggregate's column after an outer join that may have found no group: what the call gives for no rows."""
-    if isinstance(call, _COUNT_OF_NOTHING) or (isinstance(call, exp.Anonymous) and str(call.this).lower() == "regr_count"):
+    if isinstance(call, _COUNT_OF_NOTHING) or (
+        isinstance(call, exp.Anonymous) and str(call.this).lower() == "regr_count"
+    ):
         return exp.Coalesce(this=name, expressions=[exp.cast(exp.Literal.number(0), "bigint", dialect="spark")])
     if isinstance(call, exp.ArrayAgg | exp.ArrayUniqueAgg):
         return exp.Coalesce(this=name, expressions=[exp.Array(expressions=[])])
@@ -102,7 +145,9 @@ def _count(call: exp.Count) -> exp.Expression:
             raise refusal("count(DISTINCT *)", call, "List the columns.")
         return call
     if call.expressions:
-        present = [exp.Not(this=exp.Is(this=argument.copy(), expression=exp.null())) for argument in (first, *call.expressions)]
+        present = [
+            exp.Not(this=exp.Is(this=argument.copy(), expression=exp.null())) for argument in (first, *call.expressions)
+        ]
         return exp.Count(this=_when(exp.and_(*present), exp.Literal.number(1)), big_int=True)
     if isinstance(first, exp.Literal) or first is None:
         return exp.Count(this=exp.Star(), big_int=True)
@@ -136,7 +181,7 @@ def _when(condition: exp.Expr, value: exp.Expr) -> exp.Case:
 
 
 def _within_group(call: exp.WithinGroup) -> exp.Expression:
-    """``percentile_cont(p) WITHIN GROUP (ORDER BY x)`` is Spark's ``percentile(x, p)``; sqlglot would print an approximation."""
+    """``percentile_cont(p) WITHIN GROUP (ORDER BY x)`` is Spark's ``percentile(x, p)``; sqlglot prints an estimate."""
     order = call.expression.expressions
     if isinstance(call.this, exp.PercentileCont) and len(order) == 1 and not order[0].args.get("desc"):
         return exp.Quantile(this=order[0].this, quantile=call.this.this)

@@ -29,8 +29,12 @@ def generate(
     if known is None and not labels:
         raise complaint(DefinitionError, f"Name the columns that {call.sql('spark')} makes: AS (…).", call, "explode")
     if known is not None and labels and len(known) != len(labels):
-        raise complaint(DefinitionError, f"{call.sql('spark')} makes {len(known)} columns, not {len(labels)}.", call, "explode")
+        raise complaint(
+            DefinitionError, f"{call.sql('spark')} makes {len(known)} columns, not {len(labels)}.", call, "explode"
+        )
     names = labels or tuple(name for name, _ in known or ())
-    fields = tuple(Field(label, scope.context.fresh(label, qualifier[0] if qualifier else ""), qualifier) for label in names)
+    fields = tuple(
+        Field(label, scope.context.fresh(label, qualifier[0] if qualifier else ""), qualifier) for label in names
+    )
     plan = Generate(source.plan, bound, tuple(f.name for f in fields), outer)
     return Relation(plan, (*source.fields, *fields), source.correlated)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -183,7 +182,9 @@ def _sets(groups: Groups, node: exp.Expr, items: list[tuple[str | None, exp.Expr
                 chosen
                 for item in node.expressions
                 for chosen in (
-                    _sets(groups, item, items, scope) if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets) else (one(item),)
+                    _sets(groups, item, items, scope)
+                    if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets)
+                    else (one(item),)
                 )
             )
         case _:
@@ -230,5 +231,3 @@ def _stash(replaced: dict[str, exp.Expression], value: exp.Expression) -> exp.Ex
     name = f"aggregate{len(replaced)}"
     replaced[name] = value
     return column(name)
-
-

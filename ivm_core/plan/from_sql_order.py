@@ -18,7 +18,7 @@ def order_items(query: exp.Expr) -> list[exp.Expression]:
         return []
     items = list(clause.expressions)
     if len(items) == 1 and isinstance(items[0].this, exp.Var) and items[0].this.name.upper() == "ALL":
-        width = len(query.selects)
+        width = len(query.selects) if isinstance(query, exp.Query) else 0
         return [_with_key(items[0], exp.Literal.number(position)) for position in range(1, width + 1)]
     return items
 
@@ -29,7 +29,9 @@ def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression])
     if count is None and not offset:
         return relation
     if relation.correlated:
-        raise refusal("LIMIT in a correlated subquery", query.args.get("limit"), "Use row_number() in a joined subquery.")
+        raise refusal(
+            "LIMIT in a correlated subquery", query.args.get("limit"), "Use row_number() in a joined subquery."
+        )
     if not order and count != 0 and not (relation.at_most_one_row and not offset):
         raise complaint(
             NondeterministicError,
@@ -53,7 +55,12 @@ def row_count(query: exp.Expr, clause: str) -> int | None:
     value = node.args.get("expression") or node.args.get("count")
     if isinstance(value, exp.Var) and value.name.upper() == "ALL":
         return None
-    if isinstance(node, exp.Fetch) or not isinstance(value, exp.Literal) or value.is_string or not str(value.this).isdigit():
+    if (
+        isinstance(node, exp.Fetch)
+        or not isinstance(value, exp.Literal)
+        or value.is_string
+        or not str(value.this).isdigit()
+    ):
         raise refusal(f"{clause.upper()} with an expression", node, "Write a number.")
     return int(value.this)
 

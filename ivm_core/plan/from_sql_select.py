@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -58,7 +59,9 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     bound = _bind_items(items, scope)
     aliases = {label.lower(): value for (label, _), value in zip(items, bound, strict=True) if label}
     outputs = replace(scope, aliases=aliases)
-    filters = [resolve(name_windows(part.this, select), outputs) if part is not None else None for part in (having, qualify)]
+    filters = [
+        resolve(name_windows(part.this, select), outputs) if part is not None else None for part in (having, qualify)
+    ]
     sort = [resolve(name_windows(item, select), replace(outputs, aliases_first=True)) for item in order]
     sort = [_ordinal(item, bound) for item in sort]
     defaults: dict[str, exp.Expression] = {}
@@ -82,9 +85,11 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     if defaults and block.correlated:
         return _values_relation(block, items, bound, defaults, having)
     relation = _project(block, items, bound, sort, select)
-    one = global_row and having is None or (not grouped and source.one_row and where is None)
+    one = (global_row and having is None) or (not grouped and source.one_row and where is None)
     one = one and qualify is None and not block.correlated
-    relation = replace(relation, one_row=one, at_most_one_row=(one or global_row or source.at_most_one_row) and not block.correlated)
+    relation = replace(
+        relation, one_row=one, at_most_one_row=(one or global_row or source.at_most_one_row) and not block.correlated
+    )
     return bind_limit(relation, select, sort)
 
 
@@ -131,7 +136,7 @@ def _star(node: exp.Expr, scope: Scope) -> list[Item]:
 class _Bound(exp.Expression):
     """A SELECT item whose plan column is already known."""
 
-    arg_types = {"this": True}
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
 def _generated(expression: exp.Expr, block: Block, select: exp.Select) -> list[Item]:
@@ -153,7 +158,11 @@ def _bind_items(items: list[Item], scope: Scope) -> list[exp.Expression]:
     bound: list[exp.Expression] = []
     aliases: dict[str, exp.Expression] = {}
     for label, item in items:
-        value = expect_expression(item.this) if isinstance(item, _Bound) else resolve(item, replace(scope, aliases=dict(aliases)))
+        value = (
+            expect_expression(item.this)
+            if isinstance(item, _Bound)
+            else resolve(item, replace(scope, aliases=dict(aliases)))
+        )
         bound.append(value)
         if label:
             aliases.setdefault(label.lower(), value)
@@ -172,7 +181,9 @@ def _ordinal(item: exp.Expression, bound: list[exp.Expression]) -> exp.Expressio
     return item
 
 
-def _check_grouped(block: Block, bound: list[exp.Expression], filters: list[exp.Expression | None], sort: list[exp.Expression]) -> None:
+def _check_grouped(
+    block: Block, bound: list[exp.Expression], filters: list[exp.Expression | None], sort: list[exp.Expression]
+) -> None:
     labels = {f.name: f.label for f in block.scope.fields}
     available = set(block.plan.names)
     for expression in (*bound, *(part for part in filters if part is not None), *sort):
@@ -186,7 +197,9 @@ def _check_grouped(block: Block, bound: list[exp.Expression], filters: list[exp.
             )
 
 
-def _project(block: Block, items: list[Item], bound: list[exp.Expression], sort: list[exp.Expression], select: exp.Select) -> Relation:
+def _project(
+    block: Block, items: list[Item], bound: list[exp.Expression], sort: list[exp.Expression], select: exp.Select
+) -> Relation:
     """The SELECT list over the block's plan, keeping what outer conditions and ORDER BY still need."""
     context = block.scope.context
     inside = set(block.plan.names)
@@ -211,7 +224,9 @@ def _project(block: Block, items: list[Item], bound: list[exp.Expression], sort:
     hidden -= {named.name for named in columns}
     if distinct:
         renamed = {named.expression: named.name for named in columns}
-        sort[:] = [expect_expression(part.transform(lambda n: column(renamed[n]) if n in renamed else n)) for part in sort]
+        sort[:] = [
+            expect_expression(part.transform(lambda n: column(renamed[n]) if n in renamed else n)) for part in sort
+        ]
     plan: Plan = Project(block.plan, (*columns, *(Named(name, column(name)) for name in sorted(hidden))))
     if distinct:
         plan = Distinct(plan)
@@ -219,13 +234,15 @@ def _project(block: Block, items: list[Item], bound: list[exp.Expression], sort:
 
 
 def _values_relation(
-    block: Block, items: list[Item], bound: list[exp.Expression], defaults: dict[str, exp.Expression], having: exp.Expr | None
+    block: Block,
+    items: list[Item],
+    bound: list[exp.Expression],
+    defaults: dict[str, exp.Expression],
+    having: exp.Expr | None,
 ) -> Relation:
     """A correlated aggregate without GROUP BY gives a row even where nothing matches: its values are computed after
     the outer join, with the aggregates of an empty group in place of NULLs."""
     if having is not None:
         raise refusal("HAVING in a correlated aggregate without GROUP BY", having)
-    fields = tuple(
-        Field(label or "", block.scope.context.fresh(label or "value")) for label, _ in items
-    )
+    fields = tuple(Field(label or "", block.scope.context.fresh(label or "value")) for label, _ in items)
     return Relation(block.plan, fields, tuple(block.correlated), tuple(substitute(value, defaults) for value in bound))

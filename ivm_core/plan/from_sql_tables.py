@@ -77,7 +77,12 @@ def _joined(first: exp.Expr, joins: list[exp.Join], scope: Scope) -> Relation:
                 left = _join(left, join, scope)
             return left
         return _cross(left, _joined(joins[comma].this, joins[comma + 1 :], scope))
-    if joins and joins[0].meta.get("comma") and not isinstance(joins[0].this, exp.Lateral) and not _is_generator(joins[0].this):
+    if (
+        joins
+        and joins[0].meta.get("comma")
+        and not isinstance(joins[0].this, exp.Lateral)
+        and not _is_generator(joins[0].this)
+    ):
         return _cross(bind_table(first, scope), _joined(joins[0].this, joins[1:], scope))
     relation = bind_table(first, scope)
     for join in joins:
@@ -117,7 +122,9 @@ def _aliased(relation: Relation, node: exp.Expr, scope: Scope) -> Relation:
     labels = tuple(item.name for item in alias.args.get("columns") or [])
     name = (alias.name.lower(),) if alias.name else ()
     if labels and len(labels) != len([f for f in relation.fields if f.starred]):
-        raise complaint(DefinitionError, f"{alias.name!r} lists {len(labels)} columns for {len(relation.fields)}.", alias)
+        raise complaint(
+            DefinitionError, f"{alias.name!r} lists {len(labels)} columns for {len(relation.fields)}.", alias
+        )
     fields = relation.qualified(name, labels)
     for f in fields:
         label, hint = scope.context.hints[f.name]
@@ -143,7 +150,9 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
         cte = scope.ctes[parts[0]]
         relation = scope.context.bind(cte.query, cte.scope)
         if cte.labels and len(cte.labels) != len(relation.fields):
-            raise complaint(DefinitionError, f"{node.name!r} lists {len(cte.labels)} columns for {len(relation.fields)}.", node)
+            raise complaint(
+                DefinitionError, f"{node.name!r} lists {len(cte.labels)} columns for {len(relation.fields)}.", node
+            )
         return replace(relation, fields=relation.qualified((parts[0],), cte.labels))
     if len(parts) == 3 and parts[0] == "spark_catalog":
         parts = parts[1:]
@@ -153,7 +162,9 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
         close = get_close_matches(name, list(scope.context.tables), n=3, cutoff=0.5)
         advice = f"Did you mean {', '.join(close)}?" if close else "Register it first."
         raise complaint(UnknownTableError, f"There is no table {name!r}. {advice}", node)
-    columns = tuple(ScanColumn(scope.context.fresh(label, parts[-1]), label, data_type) for label, data_type in schema.columns)
+    columns = tuple(
+        ScanColumn(scope.context.fresh(label, parts[-1]), label, data_type) for label, data_type in schema.columns
+    )
     fields = tuple(Field(c.source, c.name, tuple(name.split("."))) for c in columns)
     return Relation(Scan(name, columns), fields)
 
@@ -181,7 +192,7 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
     plain = [c for c in conjuncts(condition) if not c.find(exp.Placeholder) and references(c) <= names]
     rest = [c for c in conjuncts(condition) if c not in plain]
     if rest and kind != JoinKind.INNER:
-        raise refusal("a subquery or outer reference in the ON of an outer, semi or anti join", rest[0] if not rest[0].find(exp.Placeholder) else on)
+        raise refusal("a subquery or outer reference in the ON of an outer, semi or anti join", on)
     block = Block(inner, Join(left.plan, right.plan, kind, both(*plain)), list(correlated))
     for part in rest:
         apply_conditions(block, part)
@@ -200,7 +211,9 @@ def _cross(left: Relation, right: Relation) -> Relation:
     )
 
 
-def _join_using(left: Relation, right: Relation, kind: JoinKind, using: tuple[str, ...], node: exp.Join, scope: Scope) -> Relation:
+def _join_using(
+    left: Relation, right: Relation, kind: JoinKind, using: tuple[str, ...], node: exp.Join, scope: Scope
+) -> Relation:
     """USING and NATURAL: the shared columns come once, unqualified; FULL JOIN takes the side that is there."""
     pairs = [(_one(left, label, node), _one(right, label, node)) for label in using]
     condition = both(*(exp.EQ(this=column(one.name), expression=column(other.name)) for one, other in pairs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ivm_core.errors import InvalidNameError
 from ivm_core.plan.nodes import HIDDEN_PREFIX
@@ -37,7 +37,9 @@ def name_problem(name: str) -> str:
         return "it is empty"
     if len(name) > LONGEST_NAME:
         return f"it is longer than {LONGEST_NAME} characters"
-    if any(character in "/\\." for character in name) or any(ord(character) < 32 or ord(character) == 127 for character in name):
+    if any(character in "/\\." for character in name) or any(
+        ord(character) < 32 or ord(character) == 127 for character in name
+    ):
         return "it holds a path separator, a dot or a control character"
     if name.lower().startswith(HIDDEN_PREFIX):
         return f"the prefix {HIDDEN_PREFIX} is kept for hidden columns and tables"

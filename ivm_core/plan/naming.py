@@ -31,6 +31,7 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import expect_expression
 
+
 def name_columns(plan: Plan, hints: Mapping[str, tuple[str, str]]) -> tuple[Plan, dict[str, str]]:
     """Replace provisional names by readable ones. ``hints``: provisional name → (label, table alias).
 

@@ -57,7 +57,9 @@ def prune(plan: Plan, needed: Names) -> Plan:
         case UnionAll(sources):
             names = tuple(name for name in plan.names if name in needed) or plan.names[:1]
             pruned = (prune(source, frozenset(names)) for source in sources)
-            return UnionAll(tuple(source if source.names == names else Project(source, keep(names)) for source in pruned))
+            return UnionAll(
+                tuple(source if source.names == names else Project(source, keep(names)) for source in pruned)
+            )
         case Aggregate(source, keys, aggregates):
             wanted_aggregates = tuple(aggregate for aggregate in aggregates if aggregate.name in needed)
             if not keys and not wanted_aggregates:
@@ -66,10 +68,12 @@ def prune(plan: Plan, needed: Names) -> Plan:
             return Aggregate(prune(source, below), keys, wanted_aggregates)
         case Window(source, functions):
             functions = tuple(function for function in functions if function.name in needed)
-            below = prune(source, (needed & set(source.names)) | _references(*(f.expression for f in functions)))
-            return Window(below, functions) if functions else below
+            inner = prune(source, (needed & set(source.names)) | _references(*(f.expression for f in functions)))
+            return Window(inner, functions) if functions else inner
         case Generate(source, generator, outputs, outer):
-            return Generate(prune(source, (needed & set(source.names)) | _references(generator)), generator, outputs, outer)
+            return Generate(
+                prune(source, (needed & set(source.names)) | _references(generator)), generator, outputs, outer
+            )
         case Limit(source, order, count, offset):
             return Limit(prune(source, needed | _references(*order)), order, count, offset)
         case Distinct(source):

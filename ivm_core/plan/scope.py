@@ -136,7 +136,9 @@ def match_field(scope: Scope, parts: tuple[str, ...], node: exp.Expr) -> tuple[F
         ]
         if len({f.name for f in found}) > 1:
             tables = ", ".join(sorted(".".join((*f.qualifier, f.label)) for f in found))
-            raise complaint(UnknownColumnError, f"{'.'.join(parts)!r} is ambiguous: it may be {tables}. Qualify it.", node)
+            raise complaint(
+                UnknownColumnError, f"{'.'.join(parts)!r} is ambiguous: it may be {tables}. Qualify it.", node
+            )
         if found:
             return found[0], parts[depth + 1 :]
     return None

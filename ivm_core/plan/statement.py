@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ivm_core.errors import DefinitionError
 
@@ -61,9 +61,9 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
 class _Parser(SparkParser):
     """Spark's parser, which also marks the joins that were written as a comma: they bind less tightly than JOIN."""
 
-    def _parse_join(self, *args: Any, **options: Any) -> exp.Expr | None:
+    def _parse_join(self, *args: Any, **options: Any) -> exp.Join | None:
         comma = self._curr is not None and self._curr.token_type == TokenType.COMMA
-        join: exp.Expr | None = super()._parse_join(*args, **options)
+        join = super()._parse_join(*args, **options)
         if comma and join is not None:
             join.meta["comma"] = True
         return join
@@ -135,7 +135,8 @@ class Cursor:
     def name(self, what: str) -> str:
         """An identifier, quoted or not."""
         token = self.token
-        if token is None or not (token.token_type == TokenType.IDENTIFIER or is_word(token.text)):
+        quoted = token is not None and token.token_type == TokenType.IDENTIFIER
+        if token is None or token.token_type == TokenType.STRING or not (quoted or is_word(token.text)):
             self.fail(f"Expected {what}, found {self.found()}")
         self.index += 1
         return token.text

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
 from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute
-from ivm_core.plan.scope import Field, Relation, Scope, refusal
+from ivm_core.plan.scope import Relation, Scope, refusal
 
 
 @dataclass
@@ -34,15 +34,20 @@ def apply_conditions(block: Block, condition: exp.Expression) -> None:
     block.correlated.extend(part for part in plain if part not in local)
     for part in parts:
         if part.find(exp.Placeholder) and not _filter_by_join(block, part):
-            value = attach(block, part)
+            value = attach(block, part, condition=True)
             if references(value) <= set(block.plan.names):
                 block.plan = Filter(block.plan, value)
             else:
                 block.correlated.append(value)
 
 
-def attach(block: Block, expression: exp.Expression) -> exp.Expression:
-    """The expression with each subquery replaced by columns that are joined to the block's plan."""
+def attach(block: Block, expression: exp.Expression, condition: bool = False) -> exp.Expression:
+    """The expression with each subquery replaced by columns that are joined to the block's plan.
+
+    In a ``condition`` false and unknown need not be told apart outside NOT and functions.
+    """
+    expression = expression.copy()
+    loose = {id(node) for node in _alternatives(expression)} if condition else set()
     mapping: dict[str, exp.Expression] = {}
 
     def swap(node: exp.Expr) -> exp.Expr:
@@ -50,7 +55,7 @@ def attach(block: Block, expression: exp.Expression) -> exp.Expression:
             case exp.Exists(this=exp.Placeholder() as mark):
                 value: exp.Expression = column(_mark_exists(block, mark))
             case exp.In() if isinstance(node.args.get("query"), exp.Placeholder):
-                value = _mark_in(block, expect_expression(node))
+                value = _mark_in(block, expect_expression(node), exact=id(node) not in loose)
             case exp.Placeholder():
                 value = _scalar(block, node)
             case _:
@@ -59,7 +64,7 @@ def attach(block: Block, expression: exp.Expression) -> exp.Expression:
         mapping[name] = value
         return column(name)
 
-    marked = expect_expression(expression.transform(swap))
+    marked = expect_expression(expression.transform(swap, copy=False))
     return substitute(marked, mapping) if mapping else marked
 
 
@@ -75,7 +80,9 @@ def join_lateral(
     plan: Plan = Join(left.plan, inner.plan, kind, condition)
     fields = inner.qualified(qualifier, labels)
     if inner.values:
-        computed = tuple(Named(scope.context.fresh(f.label, *qualifier), v) for f, v in zip(fields, inner.values, strict=True))
+        computed = tuple(
+            Named(scope.context.fresh(f.label, *qualifier), v) for f, v in zip(fields, inner.values, strict=True)
+        )
         plan = Project(plan, (*keep(left.plan.names), *computed))
         fields = tuple(replace(f, name=item.name) for f, item in zip(fields, computed, strict=True))
     return Relation(plan, (*left.fields, *fields), left.correlated)
@@ -87,7 +94,7 @@ def _filter_by_join(block: Block, part: exp.Expression) -> bool:
     test = part.this.unnest() if isinstance(part, exp.Not) else part
     if isinstance(test, exp.Exists) and isinstance(test.this, exp.Placeholder):
         inner = _inner(block, test.this, exists=True)
-        if inner.one_row and not inner.correlated or inner.values:
+        if (inner.one_row and not inner.correlated) or inner.values:
             if negated:
                 block.plan = Filter(block.plan, exp.false())
             return True
@@ -125,7 +132,7 @@ def _without_output(query: exp.Expr) -> exp.Expr:
     limit = query.args.get("limit")
     count = limit.expression if isinstance(limit, exp.Limit) else None
     query = query.copy()
-    if query.args.get("offset") is None and (limit is None or isinstance(count, exp.Literal) and int(count.this) > 0):
+    if query.args.get("offset") is None and (limit is None or (isinstance(count, exp.Literal) and int(count.this) > 0)):
         query.set("limit", None)
         query.set("order", None)
         query.set("distinct", None)
@@ -154,7 +161,9 @@ def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:
         raise refusal(f"a scalar subquery with {len(inner.fields)} columns", query)
     condition = both(*inner.correlated)
     if not (inner.at_most_one_row or inner.values):
-        raise refusal("a scalar subquery that may return several rows", query, "Use an aggregate such as max(), or a join.")
+        raise refusal(
+            "a scalar subquery that may return several rows", query, "Use an aggregate such as max(), or a join."
+        )
     _check_reach(condition, block.plan, inner.plan, query)
     outer = condition is not None or not inner.one_row
     kind = JoinKind.LEFT if outer else JoinKind.INNER
@@ -167,7 +176,7 @@ def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
     inner = _inner(block, mark, exists=True)
     name = block.scope.context.fresh("exists")
     names = block.plan.names
-    if inner.one_row and not inner.correlated or inner.values:
+    if (inner.one_row and not inner.correlated) or inner.values:
         block.plan = Project(block.plan, (*keep(names), Named(name, exp.true())))
         return name
     condition = both(*inner.correlated)
@@ -180,8 +189,8 @@ def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
     return name
 
 
-def _mark_in(block: Block, test: exp.Expression) -> exp.Expression:
-    """IN as a value of three-valued logic: true on a match, else unknown if some comparison is unknown, else false."""
+def _mark_in(block: Block, test: exp.Expression, exact: bool) -> exp.Expression:
+    """IN as a value: true on a match, else (where ``exact``) unknown if some comparison is unknown, else false."""
     inner = _inner(block, test.args["query"])
     if inner.values:
         operand = test.this.unnest()
@@ -195,11 +204,12 @@ def _mark_in(block: Block, test: exp.Expression) -> exp.Expression:
     name = block.scope.context.fresh("in")
     names = block.plan.names
     unmatched = Join(block.plan, inner.plan, JoinKind.ANTI, match)
-    tagged: list[tuple[Plan, exp.Expression]] = [
-        (Join(block.plan, inner.plan, JoinKind.SEMI, match), exp.true()),
-        (Join(unmatched, inner.plan, JoinKind.SEMI, unknown), exp.cast(exp.null(), "boolean")),
-        (Join(unmatched, inner.plan, JoinKind.ANTI, unknown), exp.false()),
-    ]
+    tagged: list[tuple[Plan, exp.Expression]] = [(Join(block.plan, inner.plan, JoinKind.SEMI, match), exp.true())]
+    if exact:
+        tagged.append((Join(unmatched, inner.plan, JoinKind.SEMI, unknown), exp.cast(exp.null(), "boolean")))
+        tagged.append((Join(unmatched, inner.plan, JoinKind.ANTI, unknown), exp.false()))
+    else:
+        tagged.append((unmatched, exp.false()))
     block.plan = UnionAll(tuple(Project(rows, (*keep(names), Named(name, value))) for rows, value in tagged))
     return column(name)
 
@@ -207,6 +217,15 @@ def _mark_in(block: Block, test: exp.Expression) -> exp.Expression:
 def _check_reach(condition: exp.Expression | None, left: Plan, right: Plan, node: exp.Expr) -> None:
     if condition is not None and not references(condition) <= {*left.names, *right.names}:
         raise refusal("a subquery that refers past the query around it", node, "Join the tables instead.")
+
+
+def _alternatives(expression: exp.Expr) -> list[exp.Expr]:
+    """The operands of AND and OR, however deep."""
+    if isinstance(expression, exp.Paren):
+        return _alternatives(expression.this)
+    if isinstance(expression, exp.And | exp.Or):
+        return [*_alternatives(expression.left), *_alternatives(expression.right)]
+    return [expression]
 
 
 def _negation_inside(part: exp.Expression) -> exp.Expression:
@@ -218,7 +237,8 @@ def _negation_inside(part: exp.Expression) -> exp.Expression:
 
 def _operand(expression: exp.Expr) -> exp.Expr:
     """In parentheses where an operator would tear the expression apart."""
-    loose = isinstance(expression, exp.Binary | exp.Unary | exp.Between | exp.In) and not isinstance(expression, exp.Paren | exp.Dot)
+    tight = isinstance(expression, exp.Paren | exp.Dot)
+    loose = not tight and isinstance(expression, exp.Binary | exp.Unary | exp.Between | exp.In)
     return exp.paren(expression) if loose else expression.copy()
 
 
@@ -226,6 +246,3 @@ def _all(parts: list[exp.Expression]) -> exp.Expression:
     combined = both(*parts)
     assert combined is not None
     return combined
-
-
-__all__ = ["Block", "Field", "apply_conditions", "attach", "join_lateral"]

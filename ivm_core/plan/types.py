@@ -132,7 +132,7 @@ def _wider(left: Type, right: Type) -> Type | None:
     if left in INTEGRAL and right in INTEGRAL:
         return max(left, right, key=INTEGRAL.index)
     numeric = (*INTEGRAL, *FRACTIONAL)
-    if (left in FRACTIONAL and (right in numeric or digits(right))) or (right in FRACTIONAL and (left in numeric or digits(left))):
+    if (left in FRACTIONAL or right in FRACTIONAL) and all(side in numeric or digits(side) for side in (left, right)):
         return "double"
     one, other = as_digits(left), as_digits(right)
     if one is not None and other is not None:

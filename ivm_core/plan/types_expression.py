@@ -23,7 +23,16 @@ from ivm_core.plan.types import (
 
 Types = Mapping[str, Type | None]
 
-_BOOLEAN = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean, exp.LogicalAnd, exp.LogicalOr, exp.StartsWith, exp.EndsWith)
+_BOOLEAN = (
+    exp.Predicate,
+    exp.Connector,
+    exp.Not,
+    exp.Boolean,
+    exp.LogicalAnd,
+    exp.LogicalOr,
+    exp.StartsWith,
+    exp.EndsWith,
+)
 _INT = (
     exp.Year, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.Week, exp.WeekOfYear, exp.Quarter,
     exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile,
@@ -143,7 +152,9 @@ def _operand_digits(operand: exp.Expr, data_type: Type | None) -> tuple[int, int
     return as_digits(data_type)
 
 
-def _decimal_arithmetic(expression: exp.Expr, one: tuple[int, int] | None, other: tuple[int, int] | None) -> Type | None:
+def _decimal_arithmetic(
+    expression: exp.Expr, one: tuple[int, int] | None, other: tuple[int, int] | None
+) -> Type | None:
     if one is None or other is None:
         return None
     (p1, s1), (p2, s2) = one, other

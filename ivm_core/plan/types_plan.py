@@ -33,9 +33,9 @@ def types_of(plan: Plan) -> dict[str, Type | None]:
         case Scan(_, columns):
             return {column.name: column.type for column in columns}
         case Changes(_, columns):
-            return {column.name: column.type for column in columns} | {WEIGHT: "bigint"}
+            return {**{column.name: column.type for column in columns}, WEIGHT: "bigint"}
         case Values(names, types):
-            return dict(zip(names, types, strict=True))
+            return {**dict(zip(names, types, strict=True))}
         case Project(source, outputs):
             below = types_of(source)
             return {output.name: type_of(output.expression, below) for output in outputs}
@@ -56,7 +56,11 @@ def types_of(plan: Plan) -> dict[str, Type | None]:
             return {name: common_type(one[name], other[name]) for name in plan.names}
         case Generate(source, generator, outputs):
             below = types_of(source)
-            return below | dict(zip(outputs, generated_types(generator, type_of_argument(generator, below)), strict=True))
+            made = generated_columns(generator, type_of_argument(generator, below))
+            made_types = (
+                [data_type for _, data_type in made] if made and len(made) == len(outputs) else [None] * len(outputs)
+            )
+            return below | dict(zip(outputs, made_types, strict=True))
         case Filter(source) | Distinct(source) | Limit(source):
             return types_of(source)
         case _:
@@ -83,9 +87,3 @@ def generated_columns(generator: exp.Expr, collection: Type | None) -> tuple[tup
     if isinstance(generator, exp.Inline) and parsed is not None and parsed.this == exp.DType.ARRAY:
         return tuple((field.name, simple_string(field.args["kind"])) for field in parsed.expressions[0].expressions)
     return None
-
-
-def generated_types(generator: exp.Expr, collection: Type | None) -> tuple[Type | None, ...]:
-    """The types of the generated columns, all unknown where the collection's type is."""
-    columns = generated_columns(generator, collection)
-    return tuple(data_type for _, data_type in columns) if columns else ()

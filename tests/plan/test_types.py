@@ -1,0 +1,101 @@
+"""Types by rule: what Spark's rules give, worked by hand; ``test_types_spark`` asks Spark itself."""
+
+from __future__ import annotations
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from ivm_core.plan.nodes import Aggregate, Changes, Generate, Named, Project, Scan, ScanColumn, UnionAll, column
+from ivm_core.plan.schema import TableSchema, type_of, types_of
+from ivm_core.plan.types import adjusted, common_type, simple_string
+from tests.plan.expressions import AGGREGATES, COLUMNS, ROWWISE, WINDOWS
+
+TYPES = dict(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("p + 1", "decimal(16,2)"),
+        ("p + i", "decimal(16,2)"),
+        ("p * (1 - r) * (1 + r)", "decimal(29,10)"),
+        ("q * q", "decimal(38,6)"),
+        ("p / p", "decimal(33,18)"),
+        ("0.05", "decimal(2,2)"),
+        ("i / 2", "double"),
+        ("CASE WHEN b THEN p ELSE 0 END", "decimal(15,2)"),
+        ("CASE WHEN b THEN r ELSE 0 END", "decimal(14,4)"),
+        ("sum(p)", "decimal(25,2)"),
+        ("avg(p)", "decimal(19,6)"),
+        ("sum(i)", "bigint"),
+        ("avg(i)", "double"),
+        ("st.y", "decimal(4,2)"),
+        ("unknown_function(i)", None),
+        ("coalesce(s, i)", None),
+    ],
+)
+def test_types_of_expressions(sql: str, expected: str | None) -> None:
+    expression = sqlglot.parse_one(sql, dialect="spark")
+    if sql == "st.y":
+        expression = exp.Dot(this=column("st"), expression=exp.to_identifier("y"))
+    assert type_of(expression, TYPES) == expected
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (("int", "bigint"), "bigint"),
+        (("void", "int"), "int"),
+        ((), "void"),
+        (("int", "string"), None),
+        (("int", None), None),
+        (("float", "int"), "double"),
+        (("decimal(38,10)", "decimal(38,0)"), "decimal(38,0)"),
+        (("date", "timestamp"), "timestamp"),
+        (("array<int>", "array<int>"), "array<int>"),
+    ],
+)
+def test_common_types(types: tuple[str | None, ...], expected: str | None) -> None:
+    assert common_type(*types) == expected
+
+
+def test_results_wider_than_38_digits_keep_six_of_the_fraction() -> None:
+    assert adjusted(50, 20) == "decimal(38,8)"
+    assert adjusted(60, 20) == "decimal(38,6)"
+    assert adjusted(45, 2) == "decimal(38,2)"
+
+
+@pytest.mark.parametrize("text", [kind for _, kind in COLUMNS])
+def test_types_are_read_back(text: str) -> None:
+    assert simple_string(exp.DataType.build(text, dialect="spark")) == text
+
+
+def test_most_expressions_have_a_type() -> None:
+    every = [*ROWWISE, *AGGREGATES, *WINDOWS]
+    known = [sql for sql in every if type_of(_bare(sql), TYPES) is not None]
+    assert len(known) > 0.8 * len(every)
+
+
+def test_types_of_plans() -> None:
+    scan = Scan("default.t", (ScanColumn("a", "a", "int"), ScanColumn("xs", "xs", "array<bigint>")))
+    generate = Generate(scan, exp.Posexplode(this=column("xs")), ("pos", "x"))
+    assert types_of(generate) == {"a": "int", "xs": "array<bigint>", "pos": "int", "x": "bigint"}
+    grouped = Aggregate(generate, (Named("a", column("a")),), (Named("total", exp.Sum(this=column("x"))),))
+    assert types_of(grouped) == {"a": "int", "total": "bigint"}
+    union = UnionAll((Project(grouped, (Named("a", column("total")),)), Project(grouped, (Named("a", column("a")),))))
+    assert types_of(union) == {"a": "bigint"}
+    assert types_of(Changes("default.t", scan.columns))["__ivm_weight"] == "bigint"
+
+
+def test_table_schemas_refuse_what_cannot_be() -> None:
+    with pytest.raises(ValueError, match="duplicate"):
+        TableSchema("default.t", (("a", "int"), ("A", "int")))
+    with pytest.raises(ValueError, match="no column b"):
+        TableSchema("default.t", (("a", "int"),), primary_key=("b",))
+
+
+def _bare(sql: str) -> exp.Expression:
+    tree = sqlglot.parse_one(sql, dialect="spark")
+    assert isinstance(tree, exp.Expression)
+    return tree
