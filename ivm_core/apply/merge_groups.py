@@ -31,6 +31,9 @@ def rewrite_state(write: Write, state: str, batch: str, recomputed: str | None =
     """
     columns = accumulators(write)
     names = (*write.keys, *(column.name for column in columns))
+    if recomputed is not None and not write.keys:
+        # The one group there is was computed anew.
+        return exp.select(*(col(name) for name in names)).from_(table(recomputed))
     parts = [_without(write, relation, names, recomputed) for relation in (state, batch)]
     union = exp.union(*parts, distinct=False)
     combined = exp.select(

@@ -157,7 +157,19 @@ def _decompose(
 
 
 _ORDERED = frozenset(
-    {"tinyint", "smallint", "int", "bigint", "float", "double", "string", "boolean", "date", "timestamp", "timestamp_ntz"}
+    {
+        "tinyint",
+        "smallint",
+        "int",
+        "bigint",
+        "float",
+        "double",
+        "string",
+        "boolean",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+    }
 )
 
 

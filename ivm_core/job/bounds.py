@@ -98,7 +98,8 @@ def place_bounds(
 
 
 def _input(leaf: Scan | Changes, name: str) -> Scan:
-    columns = leaf.columns
+    # The input shows its columns under the plan's names already.
+    columns = tuple(ScanColumn(c.name, c.name, c.type) for c in leaf.columns)
     if isinstance(leaf, Changes):
         columns = (*columns, ScanColumn(WEIGHT, WEIGHT, "bigint"))
     return Scan(STEP_PREFIX + name, columns, At.AFTER)

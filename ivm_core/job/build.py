@@ -46,7 +46,7 @@ from ivm_core.plan.nodes import (
     keep,
     walk,
 )
-from ivm_core.plan.rewrite import both, transform_down
+from ivm_core.plan.rewrite import both, expect_expression, transform_down
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.to_sql import input_name, to_sql
 
@@ -115,8 +115,9 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) 
     )
     touched = [_differs(column(a.name)) for a in layout.accumulators if a.combine == "add"]
     touched += [_present(column(name)) for a in extremes for name in (a.name, a.deleted)]
-    parts.add_step("group_changes", simplify(Filter(changes, exp.or_(*touched))), "the change of each touched group")
-    recompute, recompute_inputs = None, ()
+    parts.add_step("group_changes", simplify(Filter(changes, expect_expression(exp.or_(*touched)))), "the change of each touched group")
+    recompute: Step | None = None
+    recompute_inputs: tuple[Input, ...] = ()
     if extremes:
         separate = _Parts()
         again = _only_keys(layout.stored, layout.keys, RECOMPUTED_KEYS)

@@ -10,9 +10,9 @@ from sqlglot import exp
 from ivm_core.delta.state import StateLayout, derive_state
 from ivm_core.plan.explain import fingerprint
 from ivm_core.plan.from_sql import from_sql
-from ivm_core.plan.nodes import Plan, base_tables
+from ivm_core.plan.nodes import Aggregate, Plan, Window, base_tables, walk
 from ivm_core.plan.normalize import normalize
-from ivm_core.plan.schema import TableSchema
+from ivm_core.plan.schema import TableSchema, types_of
 from ivm_core.plan.to_sql import to_sql
 
 
@@ -36,6 +36,17 @@ class CompiledView:
         return self.plan.names
 
     @property
+    def approximate(self) -> frozenset[str]:
+        """Visible columns that may differ in their last bits between two evaluations of the query itself.
+
+        Sums of FLOAT and DOUBLE depend on the order in which Spark adds; every floating column of a query that has
+        one counts.
+        """
+        if not any(_adds_floats(node) for node in walk(self.plan)):
+            return frozenset()
+        return frozenset(name for name, type_ in types_of(self.plan).items() if type_ in _FLOATS)
+
+    @property
     def visible_sql(self) -> str:
         """The SELECT that shows the view's columns, over a table called ``STATE_TABLE``."""
         return to_sql(self.layout.visible)
@@ -48,3 +59,16 @@ def compile_view(
     plan = normalize(from_sql(query, tables, default_schema))
     layout = derive_state(plan)
     return CompiledView(name, plan, layout, fingerprint(layout.stored))
+
+
+_FLOATS = ("float", "double")
+
+
+def _adds_floats(node: Plan) -> bool:
+    match node:
+        case Aggregate(aggregates=results) | Window(functions=results):
+            types = types_of(node)
+            exact = (exp.Min, exp.Max, exp.Count)
+            return any(types.get(r.name) in (*_FLOATS, None) and not isinstance(r.expression, exact) for r in results)
+        case _:
+            return False

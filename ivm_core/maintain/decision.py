@@ -8,7 +8,7 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
-from ivm_core.delta.keys import NoRule
+from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job
 from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.job.strategy import incremental_strategy

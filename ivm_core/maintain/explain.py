@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.differentiate import after, differentiate
-from ivm_core.delta.keys import NoRule
 from ivm_core.delta.linearity import classify
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind
+from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job, net
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.model import MaintenanceJob

@@ -5,18 +5,23 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from sqlglot import exp
 
 from ivm_core.apply.model import MaintenanceReport
-from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
 from ivm_core.delta.differentiate import differentiate
-from ivm_core.delta.keys import NoRule
 from ivm_core.engine.tables import analyse, describe_table, drop_state, register_table
-from ivm_core.errors import DefinitionError, InvalidNameError, NotIncrementalError, UnknownTableError, ViewExistsError
+from ivm_core.errors import (
+    DefinitionError,
+    InvalidNameError,
+    NoRule,
+    NotIncrementalError,
+    UnknownTableError,
+    ViewExistsError,
+)
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build
@@ -51,7 +56,7 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
         columns=(),
         tables=compiled.tables,
         location="",
-        status="creating",
+        status=ViewStatus.CREATING,
         comment=definition.comment,
         properties=definition.properties,
         created_at=datetime.now(UTC),
@@ -62,7 +67,7 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
         record = replace(record, columns=columns, location=state_location(session, record))
         session.catalog.add_view(record)
     build(session, record, Reason.FIRST_BUILD, run_id)
-    record = replace(record, status="active")
+    record = replace(record, status=ViewStatus.ACTIVE)
     session.catalog.update_view(record)
     session.show(record)
     return record
@@ -159,4 +164,4 @@ def refresh_view(session: Session, name: str, run_id: str | None = None) -> Main
 def state_location(session: Session, record: ViewRecord) -> str:
     """The folder of a view's state: percent-encoded names below ``views``, made unique by the view's id."""
     schema, view = (quote(part, safe="") for part in record.name.split(".", 1))
-    return str(PurePosixPath(session.settings.warehouse, "views", schema, f"{view}-{record.view_id[:8]}"))
+    return f"{session.settings.warehouse.rstrip('/')}/views/{schema}/{view}-{record.view_id[:8]}"

@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import TableRecord, ViewRecord
-from ivm_core.engine.inputs import Sources
+from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.tables import register_table, register_view
-from ivm_core.errors import BaseTableError, UnknownTableError
+from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.schema import ForeignKey, TableSchema
-from ivm_core.plan.statement import parse_query
+from ivm_core.plan.statement import parse_queries, tokenize
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,9 +37,7 @@ class Session:
         self._given = spark
         self._spark: SparkSession | None = None
         self._compiled: dict[str, CompiledView] = {}
-        self._sharing = False
-        self._needed: Mapping[str, tuple[str, ...]] | None = None
-        self._sources: Sources | None = None
+        self._changes: ChangeCache | None = None
 
     @property
     def spark(self) -> SparkSession:
@@ -61,30 +61,20 @@ class Session:
         return self._spark
 
     @contextmanager
-    def shared_reads(self, needed: Mapping[str, tuple[str, ...]] | None = None) -> Iterator[None]:
-        """What ``sources`` reads inside the block is read once, and let go of at its end; an inner block is the outer one.
+    def shared_reads(self, needed: Mapping[str, tuple[str, ...]] | None = None) -> Iterator[ChangeCache]:
+        """What ``changes`` reads inside the block is read once, and let go of at its end; an inner block is the outer one.
 
-        ``needed``: the columns of each table that will be asked for.
+        ``needed``: the columns of each table that will be asked for. The Spark session opens when something is read.
         """
-        if self._sharing:
-            yield
+        if self._changes is not None:
+            yield self._changes
             return
-        self._sharing, self._needed = True, needed
+        self._changes = ChangeCache(lambda: self.spark, self.settings, needed)
         try:
-            yield
+            yield self._changes
         finally:
-            self._sharing = False
-            if self._sources is not None:
-                self._sources.close()
-                self._sources = None
-
-    @property
-    def sources(self) -> Sources:
-        """What the batches of the block read; opens the Spark session at the first use."""
-        assert self._sharing
-        if self._sources is None:
-            self._sources = Sources(self.spark, {}, self._needed)
-        return self._sources
+            self._changes.close()
+            self._changes = None
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
@@ -158,7 +148,7 @@ class Session:
 
     def query(self, sql: str) -> DataFrame:
         """The result of one SELECT over tables and views. Raises DefinitionError for anything else."""
-        return self.spark.sql(parse_query(sql).sql(dialect="spark"))
+        return self.spark.sql(_select(sql))
 
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""
@@ -169,3 +159,10 @@ def schema_of(table: TableRecord) -> TableSchema:
     """A registered base table as plans see it."""
     keys = tuple(ForeignKey(*key) for key in table.foreign_keys)
     return TableSchema(table.name, table.columns, table.primary_key, keys)
+
+
+def _select(sql: str) -> str:
+    trees = parse_queries(tokenize(sql), sql)
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        raise DefinitionError("A query is one SELECT statement.")
+    return trees[0].sql(dialect="spark")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+from ivm_core.batch.model import Batch, CommitClass, TableRange
 from ivm_core.catalog.model import ValidationRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.compare import compare
 from ivm_core.errors import UnknownViewError
 from ivm_core.job.build import full_job
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.view import bound_batch, standing, state_of
+from ivm_core.maintain.standing import standing
 from ivm_core.validate.model import ValidationReport
 
 
@@ -23,19 +24,22 @@ def validate_view(
     now = standing(session, view)
     if now is None:
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
-    batch = bound_batch(view, now)
+    ranges = tuple(TableRange(v.table, v.table_id, v.version, v.version, CommitClass.NOOP) for v in now.versions)
+    batch = Batch(view.name, now.number, ranges, now.fingerprint)
+    compiled = session.compiled(view)
     relations = {table: session.relation(table) for table in view.tables}
     report = compare(
         session.spark,
         view.name,
         session.relation(view.name),
         now.state_version,
-        full_job(session.compiled(view), Reason.REQUESTED),
-        session.compiled(view).visible_sql,
+        full_job(compiled, Reason.REQUESTED),
+        compiled.visible_sql,
         batch,
         relations,
         session.settings,
         measure_full=measure_full,
+        approximate=compiled.approximate,
     )
     session.catalog.add_validation(
         ValidationRecord(
@@ -61,5 +65,3 @@ def validate_view(
     )
     return report
 
-
-__all__ = ["state_of", "validate_view"]

@@ -21,7 +21,7 @@ from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersi
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.engine.execute import run
-from ivm_core.engine.model import Applied, CommitTag, Limits, State
+from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, IvmError
 from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.model import MaintenanceJob
@@ -177,6 +177,12 @@ def _run(
     decision: Decision,
     run_id: str | None,
 ) -> MaintenanceReport:
+    now = standing(session, view)
+    intent = session.catalog.open_intent(
+        view.view_id, view.name, batch, decision.strategy, decision.reason, run_id, committed=now.number if now else 0
+    )
+    if intent.batch != batch:
+        raise Busy(f"Another run began batch {intent.number} of {view.name} in this very moment. Run again.")
     compiled = session.compiled(view)
     full = decision.strategy is Strategy.FULL
     job = (
@@ -184,8 +190,6 @@ def _run(
         if full
         else batch_job(compiled, batch.changed, decision.strategy, decision.reason)
     )
-    intent = session.catalog.open_intent(view.view_id, view.name, batch, decision.strategy, decision.reason, run_id)
-    batch = intent.batch
     started_at, started = datetime.now(UTC), time.monotonic()
     kept = job.to_json() if session.settings.limits.keep_jobs else None
     try:
@@ -230,21 +234,10 @@ def _run(
 
 
 def _execute(session: Session, view: ViewRecord, job: MaintenanceJob, batch: Batch, tag: CommitTag) -> Applied:
-    limits = Limits(session.settings.limits.pushdown_cap, session.settings.limits.replace_rows)
-    with session.shared_reads():
-        for table in view.tables:
-            session.sources.add(session.relation(table))
-        return run(session.spark, job, batch, session.sources, state_of(session, view), tag, limits)
-
-
-def state_of(session: Session, view: ViewRecord) -> State:
-    """The view's state table as it is now."""
-    columns = tuple((name, "") for name in session.compiled(view).layout.stored.names)
-    feed = (("delta.enableChangeDataFeed", "true"),)
-    if not session.has_table(view.location):
-        return State(view.location, columns, properties=feed)
-    log = session.log(view.location)
-    return State(view.location, columns, log.version(), log.size().rows)
+    relations = {table: session.relation(table) for table in view.tables}
+    target = StateTarget(view.name, view.location)
+    with session.shared_reads() as changes:
+        return run(session.spark, job, batch, relations, target, changes, tag, session.settings)
 
 
 def _nothing(
