@@ -42,24 +42,10 @@ def status(views: ViewNames = None, settings: SettingsFile = None, as_json: AsJs
         print_json(found)
         return
     print_table(
-        (
-            "view",
-            "group",
-            "status",
-            "behind",
-            "rows",
-            "lag",
-            "last batch",
-            "took",
-            "finished",
-            "validated",
-            "history left",
-        ),
+        ("view", "behind", "rows", "for", "last batch", "took", "finished", "valid", "history left"),
         (
             (
-                text(view.view),
-                text(view.group),
-                text(view.status),
+                text(view.view if view.status == "active" else f"{view.view} ({view.status})"),
                 text({table: f"+{lag}" for table, lag in view.lag_versions.items() if lag}),
                 f"{view.lag_rows:,}" if view.lag_rows else "",
                 seconds(view.lag_seconds or None),
@@ -71,7 +57,7 @@ def status(views: ViewNames = None, settings: SettingsFile = None, as_json: AsJs
             )
             for view in found
         ),
-        right=("rows", "lag", "took", "history left"),
+        right=("rows", "for", "took", "history left"),
     )
 
 

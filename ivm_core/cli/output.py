@@ -16,12 +16,16 @@ from rich.table import Table
 from rich.text import Text
 
 GOOD, BAD = "[green]✓[/]", "[red]✗[/]"
+WIDE = 500
 STRATEGY_STYLES = {"noop": "dim", "incremental": "green", "affected": "cyan", "full": "yellow"}
 
 
 def console(*, stderr: bool = False) -> Console:
     """A console on the process's present stdout or stderr."""
-    return Console(stderr=stderr, highlight=False)
+    out = Console(stderr=stderr, highlight=False)
+    if not out.is_terminal:
+        out.width = WIDE  # for a pipe or a file rich assumes 80 columns, and folds names
+    return out
 
 
 def print_error(code: str, message: str, as_json: bool, details: Mapping[str, object] | None = None) -> None:

@@ -48,9 +48,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def run(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(folder: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     """``run("status", "--json")`` → Result."""
-    monkeypatch.setenv("COLUMNS", "400")
 
     def call(*arguments: str) -> Result:
         capfd.readouterr()

@@ -1,5 +1,6 @@
 CREATE INCREMENTAL MATERIALIZED VIEW shop.revenue_by_country
 COMMENT 'Orders and revenue by country'
+GROUP shop
 SCHEDULE CRON '0 * * * *'
 TBLPROPERTIES ('ivm.refresh_policy' = 'auto', 'ivm.validate_every' = '24 hours')
 AS
