@@ -22,10 +22,9 @@ def opened_engine() -> Iterator[Engine]:
 
     On Spark Connect that ends the task's session on the server, not the server. Errors leave as ``failures``.
     """
-    from ivm_core.engine.session import open_session
-
     from ivm_airflow.connection import with_connection
     from ivm_core import Engine
+    from ivm_core.engine.session import open_session
     from ivm_core.settings import Settings
 
     sessions: list[SparkSession] = []

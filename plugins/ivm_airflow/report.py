@@ -19,8 +19,13 @@ def build_report(
     validated: Iterable[Mapping[str, Any]],
     *,
     docs: str | None = None,
+    unfinished: Iterable[str] = (),
 ) -> Entry:
-    """Join what ``maintain`` and ``validate`` found, one entry a view; ``validated`` None: the view was not checked."""
+    """Join what ``maintain`` and ``validate`` found, one entry a view; ``validated`` None: the view was not checked.
+
+    ``unfinished``: the tasks that broke off before they could say anything.
+    """
+    broken = list(unfinished)
     checks = {check["view"]: check for check in validated}
     views = [_entry(report, checks.pop(report["view"], None)) for report in maintained]
     views += [
@@ -30,7 +35,8 @@ def build_report(
     drifted = [view["view"] for view in views if view["validated"] is False and not view["tolerated"]]
     return {
         **run,
-        "ok": not failed and not drifted,
+        "ok": not failed and not drifted and not broken,
+        "unfinished": broken,
         "failed": failed,
         "drifted": drifted,
         "seconds": round(sum(view["seconds"] for view in views), 3),

@@ -36,7 +36,7 @@ def cut(group: str, **context: Any) -> dict[str, Any]:
 def maintain(group: str, **context: Any) -> None:
     """Bring the views to the cut. A view that fails stops only what reads it; the task then fails, and says which."""
     ti = context["ti"]
-    fixed = _pulled(ti, "cut", "return_value")
+    fixed = _cut_of(ti)
     with opened_engine() as engine:
         views, request = _asked(engine, group, context)
         found = engine.maintain(
@@ -54,9 +54,10 @@ def validate(group: str, **context: Any) -> None:
     from ivm_core.engine.quality import publish
 
     ti = context["ti"]
-    due = _pulled(ti, "cut", "return_value")["validate"]
-    failed = {report["view"] for report in _pulled(ti, "maintain", "reports", []) if report["error"]}
+    due = _cut_of(ti)["validate"]
+    failed = {report["view"] for report in ti.xcom_pull(task_ids="maintain", key="reports") or () if report["error"]}
     if not (due := [view for view in due if view not in failed]):
+        ti.xcom_push(key="checks", value=[])
         return
     with opened_engine() as engine:
         _, request = _asked(engine, group, context)
@@ -75,7 +76,7 @@ def report(group: str, **context: Any) -> dict[str, Any]:
     from ivm_airflow.report import build_report, summary, write_report
 
     ti = context["ti"]
-    fixed = _pulled(ti, "cut", "return_value")
+    fixed = _cut_of(ti)
     with opened_engine() as engine:
         _, request = _asked(engine, group, context)
     run = {
@@ -87,17 +88,24 @@ def report(group: str, **context: Any) -> dict[str, Any]:
         "versions": {table: version for table, _, version in fixed["versions"]},
         "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+    left = {
+        task: ti.xcom_pull(task_ids=task, key=key) for task, key in (("maintain", "reports"), ("validate", "checks"))
+    }
     document = build_report(
         run,
-        _pulled(ti, "maintain", "reports", []),
-        _pulled(ti, "validate", "checks", []),
-        docs=_pulled(ti, "validate", "docs", ""),
+        left["maintain"] or (),
+        left["validate"] or (),
+        docs=ti.xcom_pull(task_ids="validate", key="docs"),
+        unfinished=[task for task, found in left.items() if found is None],
     )
     data, page = write_report(document, reports_folder())
     numbers = {**summary(document), "json": str(data), "page": str(page)}
     if not document["ok"]:
         ti.xcom_push(key="return_value", value=numbers)
-        raise Permanent(f"Failed: {document['failed'] or 'none'}; drifted: {document['drifted'] or 'none'}. See {page}")
+        named = (
+            f"{what}: {', '.join(document[what])}" for what in ("unfinished", "failed", "drifted") if document[what]
+        )
+        raise Permanent(f"{'; '.join(named)}. See {page}")
     return numbers
 
 
@@ -112,9 +120,9 @@ def _run_id(context: dict[str, Any]) -> str:
     return str(context["run_id"])
 
 
-def _pulled(ti: Any, task_id: str, key: str, default: Any = None) -> Any:
-    """What an earlier task of the run left, or ``default``; without one the task cannot go on."""
-    value = ti.xcom_pull(task_ids=task_id, key=key)
-    if value is None and default is None:
-        raise Permanent(f"The task {task_id} left nothing to go on with: see its log.")
-    return default if value is None else value
+def _cut_of(ti: Any) -> dict[str, Any]:
+    """What the run's first task fixed. Raises Permanent where it did not get so far."""
+    fixed = ti.xcom_pull(task_ids="cut")
+    if fixed is None:
+        raise Permanent("The task `cut` left nothing to go on with: see its log.")
+    return dict(fixed)

@@ -65,6 +65,12 @@ def test_failures_and_differences_are_not_hidden():
     assert tolerated["ok"] and tolerated["views"][0]["validated"] is False
 
 
+def test_a_task_that_broke_off_is_not_success():
+    report = build_report(RUN, [], [], unfinished=["maintain"])
+    assert not report["ok"] and summary(report)["ok"] is False
+    assert "Broke off: maintain" in render_page(report)
+
+
 def test_a_view_that_was_only_validated_has_an_entry():
     [view] = report_of([], [GOOD])["views"]
     assert (view["view"], view["strategy"], view["validated"]) == ("gold.a", "noop", True)
