@@ -24,9 +24,11 @@ from ivm_core.plan.nodes import (
     Values,
     Window,
     references,
+    sources,
 )
 from ivm_core.plan.normalize_conditions import is_true
 from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
+from ivm_core.plan.types_plan import same_types
 
 Parts = tuple[exp.Expression, ...]
 
@@ -58,12 +60,15 @@ def push_filter(plan: Plan) -> Plan:
         case Project(inner, columns):
             below = {named.name: named.expression for named in columns}
             return Project(above(inner, tuple(substitute(part, below) for part in parts)), columns)
-        case UnionAll(inputs):
-            return UnionAll(tuple(above(each, parts) for each in inputs))
+        case UnionAll() | SetOperation():
+            # Where the inputs' types differ, the operator casts, and a condition may mean something else below it.
+            down = tuple(part for part in parts if references(part) and same_types(sources(source), references(part)))
+            if not down:
+                return plan
+            up = tuple(part for part in parts if part not in down)
+            return above(with_sources(source, tuple(above(each, down) for each in sources(source))), up)
         case Distinct(inner):
             return Distinct(above(inner, parts))
-        case SetOperation(left, right):
-            return with_sources(source, (above(left, parts), above(right, parts)))
         case Join():
             return _into_join(plan, source, parts)
         case Aggregate(inner, keys):

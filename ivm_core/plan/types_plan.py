@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from sqlglot import exp
@@ -65,6 +66,12 @@ def types_of(plan: Plan) -> dict[str, Type | None]:
             return types_of(source)
         case _:
             assert_never(plan)
+
+
+def same_types(plans: Iterable[Plan], names: Iterable[str]) -> bool:
+    """Whether the named columns certainly have one type each in all plans, so that no cast happens between them."""
+    each = [types_of(plan) for plan in plans]
+    return all(len({types[name] for types in each}) == 1 and each[0][name] is not None for name in names)
 
 
 def type_of_argument(generator: exp.Expr, types: dict[str, Type | None]) -> Type | None:
