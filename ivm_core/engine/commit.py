@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PySparkException
 from sqlglot import exp
 
-from ivm_core.apply.names import DRIFT, spark_sql
-from ivm_core.engine.log_by_spark import delta_path
+from ivm_core.apply.names import DRIFT, col, spark_sql
 from ivm_core.engine.model import CommitTag, State
 from ivm_core.errors import ConcurrentCommit, DriftError
 

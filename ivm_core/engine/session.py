@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -54,12 +55,14 @@ def open_session(settings: Settings, app_name: str = "ivm") -> SparkSession:
     for key, value in session_conf(settings).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    _quieten()
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
 def prepare_session(spark: SparkSession, settings: Settings) -> None:
     """Check that a session opened by somebody else can do Delta, and set what a batch relies on."""
+    _quieten()
     for key, value in SESSION_CONF.items():
         spark.conf.set(key, value)
     extensions = spark.conf.get("spark.sql.extensions", "") or ""
@@ -125,6 +128,11 @@ def java_version() -> int:
     if found is None:
         raise EnvironmentProblem(f"Java at {command} does not tell its version. {_JAVA_ADVICE}.")
     return int(found.group(1))
+
+
+def _quieten() -> None:
+    """PySpark writes every exception to the log as it is raised, caught or not."""
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
 
 
 def _local_partitions(master: str) -> int:

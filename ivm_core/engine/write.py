@@ -91,7 +91,7 @@ def write(writing: Writing) -> Applied:
     if writing.write.kind is WriteKind.OVERWRITE:
         return _overwrite(writing)
     if writing.batch().rows == 0:
-        commit.mark(writing.spark, writing.state, writing.tag)
+        commit.mark(writing.spark, writing.state, writing.tag, writing.write.columns[0])
         return Applied()
     match writing.write.kind:
         case WriteKind.BAG:

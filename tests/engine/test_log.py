@@ -1,0 +1,140 @@
+"""Facts from logs of tables that Spark wrote, read without a JVM, are the facts that Spark itself tells."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ivm_core.engine.location import normalize_location
+from ivm_core.engine.log import TableLog, parse_interval
+from ivm_core.engine.log_by_spark import SparkLog
+from ivm_core.errors import BaseTableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HOUR = timedelta(hours=1)
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def write_log(folder: Path, hours: list[float], operations: list[str] | None = None, **properties: str) -> str:
+    """A table without data whose commits happened at the given hours after ``START``."""
+    log = folder / "_delta_log"
+    log.mkdir(parents=True)
+    for version, hour in enumerate(hours):
+        millis = int((START + hour * HOUR).timestamp() * 1000)
+        operation = operations[version] if operations else "WRITE"
+        actions: list[dict[str, Any]] = [
+            {"commitInfo": {"timestamp": millis, "operation": operation, "operationParameters": {"mode": "Append"}}}
+        ]
+        if version == 0:
+            schema = json.dumps({"type": "struct", "fields": [{"name": "k", "type": "long", "nullable": True, "metadata": {}}]})
+            actions += [
+                {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+                {
+                    "metaData": {
+                        "id": "id-1",
+                        "format": {"provider": "parquet", "options": {}},
+                        "schemaString": schema,
+                        "partitionColumns": [],
+                        "configuration": properties,
+                        "createdTime": millis,
+                    }
+                },
+            ]
+        (log / f"{version:020}.json").write_text("\n".join(map(json.dumps, actions)))
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("hours", "asked", "expected"),
+    [
+        ([0, 1, 2], 1.5, 1),
+        ([0, 1, 2], 1, 1),
+        ([0, 1, 2], 9, 2),
+        ([1, 2], 0.5, None),
+        # A writer whose clock was ahead: the commit after it counts as no earlier.
+        ([0, 5, 2, 6], 3, 0),
+        ([0, 5, 2, 6], 5, 2),
+        ([float(n) for n in range(200)], 20.5, 20),
+        ([float(n) for n in range(200)], 190.5, 190),
+    ],
+)
+def test_version_as_of(tmp_path: Path, hours: list[float], asked: float, expected: int | None) -> None:
+    log = TableLog(write_log(tmp_path / "t", hours))
+    assert log.version_as_of(START + asked * HOUR) == expected
+
+
+def test_newest_version(tmp_path: Path) -> None:
+    assert TableLog(write_log(tmp_path / "t", [0, 1])).version_as_of(None) == 1
+
+
+def test_commits_of_a_range(tmp_path: Path) -> None:
+    log = TableLog(write_log(tmp_path / "t", [0, 1, 2, 3], ["CREATE TABLE", "WRITE", "OPTIMIZE", "DELETE"]))
+    assert [(c.version, c.operation) for c in log.commits(1, 3)] == [(2, "OPTIMIZE"), (3, "DELETE")]
+    assert log.commits(3, 3) == ()
+    assert log.commits(0, 1)[0].timestamp == START + HOUR
+
+
+def test_earliest_readable_version_is_within_the_retention(tmp_path: Path) -> None:
+    retention = {"delta.deletedFileRetentionDuration": "interval 2 days"}
+    log = TableLog(write_log(tmp_path / "t", [0, 24, 48, 72], **retention))
+    assert log.retention() == timedelta(days=2)
+    assert log.earliest_readable(START + 73 * HOUR) == 2
+    assert log.earliest_readable(START + 47 * HOUR) == 0
+    assert log.earliest_readable(START + 1000 * HOUR) == 3
+
+
+def test_a_missing_table_is_named(tmp_path: Path) -> None:
+    assert not TableLog.exists(str(tmp_path / "none"))
+    with pytest.raises(BaseTableError, match="no Delta table"):
+        TableLog(str(tmp_path / "none")).version()
+
+
+def test_intervals() -> None:
+    assert parse_interval("interval 30 days") == timedelta(days=30)
+    assert parse_interval("interval 1 week 12 hours") == timedelta(days=7, hours=12)
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        ("file:/a/b%20c", "/a/b c"),
+        ("file:///a/b/", "/a/b"),
+        ("/a/b%20c", "/a/b%20c"),
+        ("s3a://bucket/a", "s3a://bucket/a"),
+        ("abfss://c@account/x", "abfss://c@account/x"),
+    ],
+)
+def test_locations(location: str, expected: str) -> None:
+    assert normalize_location(location) == expected
+
+
+@pytest.mark.spark
+def test_both_ways_tell_the_same(spark: SparkSession, warehouse: Path) -> None:
+    path = str(warehouse / "per%20cent")
+    frame = spark.range(10).selectExpr("id AS k")
+    for version in (1, 2):
+        writer = frame.write.format("delta").mode("append").option("txnAppId", "app").option("txnVersion", version)
+        writer.option("userMetadata", f"batch {version}").option("delta.enableChangeDataFeed", "true").save(path)
+    direct, through_spark = TableLog(path), TableLog(path)
+    through_spark._table = SparkLog(spark, path)
+    for log in (direct, through_spark):
+        assert log.version() == 1
+        assert log.transaction_version("app") == 2
+        assert log.transaction_version("other") is None
+        assert log.properties()["delta.enableChangeDataFeed"] == "true"
+        assert [c.user_metadata for c in log.commits(-1, 1)] == ["batch 1", "batch 2"]
+        newest = log.last_commit("batch 2")
+        assert newest is not None
+        assert newest.version == 1
+    assert direct.table_id() == through_spark.table_id()
+    assert direct.commits(-1, 1)[0].timestamp == through_spark.commits(-1, 1)[0].timestamp
+    assert direct.size().rows == 20
+    assert direct.size().size_bytes == through_spark.size().size_bytes
+    shutil.rmtree(path)
