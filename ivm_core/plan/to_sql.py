@@ -29,7 +29,7 @@ from ivm_core.plan.nodes import (
     walk,
 )
 from ivm_core.plan.rewrite import conjuncts
-from ivm_core.plan.to_sql_draft import Draft, lateral_view, nest, new_relation, seal, seal_select, select_from
+from ivm_core.plan.to_sql_draft import NOTHING, Draft, lateral_view, nest, new_relation, seal, seal_select, select_from
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 from ivm_core.plan.to_sql_join import join_drafts
 from ivm_core.plan.to_sql_names import quote_where_needed
@@ -184,7 +184,7 @@ def _values(values: Values) -> Draft:
         return Draft(columns, where=() if values.rows else (exp.false(),))
     if not values.names:
         numbers = [exp.Tuple(expressions=[exp.Literal.number(1)]) for _ in values.rows]
-        return Draft((), (new_relation(exp.Values(expressions=numbers), "listed", ("__ivm_nothing",)),))
+        return Draft((), (new_relation(exp.Values(expressions=numbers), "listed", (NOTHING,)),))
     rows = [exp.Tuple(expressions=typed(row)) for row in values.rows]
     return select_from(new_relation(exp.Values(expressions=rows), "listed", values.names), values.names)
 
