@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from sqlglot import exp
 
 from ivm_core.apply.names import DRIFT, col, spark_sql
+from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import CommitTag, State
 from ivm_core.errors import ConcurrentCommit, DriftError
 
@@ -56,9 +57,15 @@ def execute(spark: SparkSession, statement: exp.Expr, state: State, tag: CommitT
         spark.sql(spark_sql(statement)).collect()
 
 
-def mark(spark: SparkSession, state: State, tag: CommitTag) -> None:
-    """Record the batch in a commit that changes no row: an empty append. A DELETE of nothing makes no commit at all."""
-    append(spark.read.format("delta").load(state.location).where("false"), state, tag)
+def mark(spark: SparkSession, state: State, tag: CommitTag, column: str) -> None:
+    """Record the batch in a commit that changes no row; ``column`` is any of the state's.
+
+    An UPDATE of no row commits its tag. A DELETE of no row makes no commit; an empty append or MERGE is slower, and the
+    append leaves an empty file.
+    """
+    unchanged = exp.EQ(this=col(column), expression=col(column))
+    where = exp.Where(this=exp.false())
+    execute(spark, exp.Update(this=delta_path(state.location), expressions=[unchanged], where=where), state, tag)
 
 
 @contextmanager
