@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+# Most of a short test's time would go into optimising compilers: each query is new and its tables have a dozen rows.
+TEST_CONF = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+}
+
+
 @pytest.fixture(scope="session")
 def spark_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of a small session: two cores, little memory, a warehouse of its own."""
@@ -24,7 +31,7 @@ def spark_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings.load(
         catalog=f"sqlite:///{root}/catalog.db",
         warehouse=str(root / "warehouse"),
-        spark={"master": "local[2]", "driver_memory": "1500m", "shuffle_partitions": 2},
+        spark={"master": "local[2]", "driver_memory": "1500m", "shuffle_partitions": 2, "conf": TEST_CONF},
     )
 
 
@@ -42,7 +49,7 @@ def spark(spark_settings: Settings, tmp_path_factory: pytest.TempPathFactory) ->
                     warehouse=settings.warehouse,
                     master="local[2]",
                     driver_memory="1500m",
-                    conf={"spark.sql.shuffle.partitions": "2"},
+                    conf={"spark.sql.shuffle.partitions": "2", **TEST_CONF},
                     log=tmp_path_factory.mktemp("connect") / "server.log",
                 )
             )

@@ -27,6 +27,9 @@ DELTA_CONF = {
 APPLICATION_CONF = DELTA_CONF | {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Every statement's plan is written out for the history server; of small batches that is a tenth of the driver's time.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "2000",
 }
 # Delta replays a table's log with 50 partitions by default: on few cores that is most of a small batch's time.
 LOCAL_CONF = {"spark.databricks.delta.snapshotPartitions": "1"}
