@@ -1,0 +1,47 @@
+"""Where a task's Spark runs, by Airflow's connection."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from ivm_airflow.connection import master_of, spark_conf
+from ivm_airflow.failures import Permanent
+
+
+def connection(host=None, port=None, conn_type="spark", **extra):
+    return SimpleNamespace(conn_id="spark_default", conn_type=conn_type, host=host, port=port, extra_dejson=extra)
+
+
+@pytest.mark.parametrize(
+    ("given", "master"),
+    [
+        (connection(), "local[*]"),
+        (connection("local[2]"), "local[2]"),
+        (connection("spark://master", 7077), "spark://master:7077"),
+        (connection("spark://master:7077"), "spark://master:7077"),
+        (connection("master", 7077), "spark://master:7077"),
+        (connection("k8s://https://cluster", 6443), "k8s://https://cluster:6443"),
+    ],
+)
+def test_master(given, master):
+    assert master_of(given) == master
+
+
+def test_yarn_needs_its_configuration(monkeypatch):
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    with pytest.raises(Permanent, match="AIRFLOW_CONN_SPARK_DEFAULT"):
+        master_of(connection("yarn", queue="root.default"))
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop")
+    assert master_of(connection("yarn")) == "yarn"
+
+
+def test_another_type_is_refused():
+    with pytest.raises(Permanent, match="spark_connect"):
+        master_of(connection("db", conn_type="postgres"))
+
+
+def test_configuration_comes_from_the_extra_field():
+    given = connection(**{"spark.driver.memory": "4g", "spark.ui.enabled": False, "spark.cores.max": 2, "queue": "x"})
+    assert spark_conf(given) == {"spark.driver.memory": "4g", "spark.ui.enabled": "false", "spark.cores.max": "2"}
