@@ -69,7 +69,7 @@ class Display:
             console.width = PIPED_WIDTH
         console.print(result_table(result))
         console.print(
-            f"\nAll views: {seconds(result.incremental_seconds[-1])} in the last round, "
+            f"\nAll views: {seconds(result.last_seconds)} in the last round, "
             f"{seconds(result.full_seconds)} by full refresh: [bold]{times(result.ratio)}[/]. "
             f"Whole demo: {seconds(result.total_seconds)}."
         )

@@ -83,6 +83,11 @@ class DemoResult:
         return tuple(sum(view.batches[index].seconds for view in self.views) for index in range(len(self.rounds)))
 
     @property
+    def last_seconds(self) -> float | None:
+        """Seconds of the last round's batches together; None before the first round."""
+        return self.incremental_seconds[-1] if self.rounds else None
+
+    @property
     def full_seconds(self) -> float | None:
         """Seconds that full refreshes of all views take together; None where not all were measured."""
         known = [view.full_seconds for view in self.views if view.full_seconds is not None]
@@ -91,8 +96,7 @@ class DemoResult:
     @property
     def ratio(self) -> float | None:
         """How many times longer full refreshes of all views take than the last round's batches."""
-        last = self.incremental_seconds[-1] if self.rounds else 0.0
-        return self.full_seconds / last if self.full_seconds is not None and last > 0 else None
+        return self.full_seconds / self.last_seconds if self.full_seconds is not None and self.last_seconds else None
 
 
 def join_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ViewResult, ...]:
