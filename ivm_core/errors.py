@@ -14,7 +14,8 @@
     ├── UnknownViewError          no view is registered under the name
     ├── ViewExistsError           a different view is registered under the name, or something depends on it
     ├── BaseTableError            a base table is missing, replaced, or its history is gone
-    │   └── SchemaChangedError    a column that a view uses was dropped or retyped
+    │   ├── SchemaChangedError    a column that a view uses was dropped or retyped
+    │   └── HistoryGone           versions or files that a batch needs can no longer be read
     ├── DriftError                a view differs from its query, or its state was edited by hand
     ├── Busy                      another process holds the view for too long; a retry can pass
     ├── ConcurrentCommit          another writer changed the view's table first; run again
@@ -129,6 +130,12 @@ class SchemaChangedError(BaseTableError):
     """A base-table column that a view uses was dropped or retyped."""
 
     code = "SCHEMA_CHANGED"
+
+
+class HistoryGone(BaseTableError):
+    """Versions or files that a batch needs were removed by VACUUM or log cleanup, or are past their retention."""
+
+    code = "HISTORY_GONE"
 
 
 class DriftError(IvmError):

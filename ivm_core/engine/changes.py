@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
-from pyspark.sql import functions as f
+from sqlglot import exp
 
+from ivm_core.apply.names import col, copies, named, number, signed
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.model import Relation
@@ -23,7 +24,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_INSERTED = ("insert", "update_postimage")
+_ADDED = "_change_type IN ('insert', 'update_postimage')"
+_REMOVED = "_change_type IN ('delete', 'update_preimage')"
+_WEIGHT_OF_CHANGE = named(
+    exp.Case(
+        ifs=[exp.If(this=exp.maybe_parse(_ADDED, dialect="spark"), true=exp.cast(number(1), "bigint"))],
+        default=exp.cast(number(-1), "bigint"),
+    ),
+    WEIGHT,
+).sql("spark")
+_NOT_ZERO = exp.NEQ(this=col(WEIGHT), expression=number(0)).sql("spark")
+_COUNTS = (copies(WEIGHT, "inserted").sql("spark"), copies(WEIGHT, "deleted", removed=True).sql("spark"))
 # The feed was off in the range, or its files or schema no longer allow reading it.
 _NO_FEED = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED", "DELTA_CHANGE_TABLE_FEED_DISABLED")
 
@@ -113,7 +124,7 @@ class ChangeCache:
     def _load(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> ChangedRows:
         if covered.empty:
             nothing = self.snapshots.read(relation, covered.to_version).limit(0)
-            empty = nothing.select(*_select(relation, columns), f.lit(1).cast("bigint").alias(WEIGHT))
+            empty = nothing.selectExpr(*_select(relation, columns), _signed(1))
             return ChangedRows(empty, 0, 0, netted=True)
         insert_only = covered.kind is CommitClass.INSERT_ONLY
         try:
@@ -132,25 +143,23 @@ class ChangeCache:
             .option("endingVersion", covered.to_version)
             .load(relation.location)
         )
-        added = f.col("_change_type").isin(*_INSERTED)
         if relation.visible_sql is None:
-            weighted = feed.select(*_select(relation, columns), _weight(added))
+            weighted = feed.selectExpr(*_select(relation, columns), _WEIGHT_OF_CHANGE)
         else:
             # The visible SELECT works row by row, so it may see the added and the removed rows one after the other.
             parts = []
-            for sign, rows in ((1, feed.where(added)), (-1, feed.where(~added))):
+            for sign, rows in ((1, feed.where(_ADDED)), (-1, feed.where(_REMOVED))):
                 key = f"{relation.location}@{covered.from_version}-{covered.to_version}:{sign}"
-                part = shown(self.bindings, relation, rows, key)
-                parts.append(part.select(*_select(relation, columns), f.lit(sign).cast("bigint").alias(WEIGHT)))
+                self.bindings.bind(key, rows)
+                part = shown(self.bindings, relation, key)
+                parts.append(part.selectExpr(*_select(relation, columns), _signed(sign)))
             weighted = parts[0].unionAll(parts[1])
         return weighted if covered.kind is CommitClass.INSERT_ONLY else net(weighted)
 
     def _from_versions(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> DataFrame:
         """R⁺ − R⁻, from the two versions themselves."""
         parts = [
-            self.snapshots.read(relation, version).select(
-                *_select(relation, columns), f.lit(sign).cast("bigint").alias(WEIGHT)
-            )
+            self.snapshots.read(relation, version).selectExpr(*_select(relation, columns), _signed(sign))
             for sign, version in ((1, covered.to_version), (-1, covered.from_version))
         ]
         return net(parts[0].unionAll(parts[1]))
@@ -159,7 +168,8 @@ class ChangeCache:
 def net(weighted: DataFrame) -> DataFrame:
     """Weights summed over equal rows, zeros dropped. NULL equals NULL, NaN equals NaN, −0.0 equals 0.0."""
     names = [quoted(name) for name in weighted.columns if name != WEIGHT]
-    return weighted.groupBy(*names).agg(f.sum(WEIGHT).alias(WEIGHT)).where(f.col(WEIGHT) != 0)
+    summed = weighted.groupBy(*names).sum(WEIGHT)
+    return summed.toDF(*(name for name in weighted.columns if name != WEIGHT), WEIGHT).where(_NOT_ZERO)
 
 
 def quoted(name: str) -> str:
@@ -169,13 +179,8 @@ def quoted(name: str) -> str:
 
 def _keep(frame: DataFrame, *, netted: bool) -> ChangedRows:
     kept = frame.persist()
-    weight = f.col(WEIGHT)
-    zero = f.lit(0).cast("bigint")
     try:
-        counts = kept.agg(
-            f.coalesce(f.sum(f.greatest(weight, zero)), zero).alias("inserted"),
-            f.coalesce(f.sum(f.greatest(-weight, zero)), zero).alias("deleted"),
-        ).collect()[0]
+        counts = kept.selectExpr(*_COUNTS).collect()[0]
     except BaseException:
         kept.unpersist()
         raise
@@ -187,5 +192,5 @@ def _select(relation: Relation, columns: Iterable[str]) -> list[str]:
     return [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
 
 
-def _weight(added: object) -> object:
-    return f.when(added, f.lit(1)).otherwise(f.lit(-1)).cast("bigint").alias(WEIGHT)
+def _signed(sign: int) -> str:
+    return signed(sign, WEIGHT).sql("spark")

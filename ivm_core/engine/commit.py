@@ -12,7 +12,7 @@ from sqlglot import exp
 from ivm_core.apply.names import DRIFT, col, spark_sql
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import CommitTag, State
-from ivm_core.errors import ConcurrentCommit, DriftError
+from ivm_core.errors import ConcurrentCommit, DriftError, HistoryGone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
@@ -32,6 +32,18 @@ _CONFLICTS = (
     "ConcurrentWriteException",
     "MetadataChangedException",
     "ProtocolChangedException",
+)
+
+# Versions past their retention, and log or data files that VACUUM or log cleanup has removed.
+_GONE = (
+    "DELTA_FILE_NOT_FOUND",
+    "DELTA_LOG_FILE_NOT_FOUND",
+    "DELTA_TRUNCATED_TRANSACTION_LOG",
+    "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION",
+    "DELTA_VERSION_NOT_FOUND",
+    "DELTA_VERSIONS_NOT_CONTIGUOUS",
+    "FAILED_READ_FILE.FILE_NOT_EXIST",
+    "VersionNotFoundException",
 )
 
 
@@ -70,7 +82,7 @@ def mark(spark: SparkSession, state: State, tag: CommitTag, column: str) -> None
 
 @contextmanager
 def typed_failures(location: str) -> Iterator[None]:
-    """Failures of a write as ``DriftError`` or ``ConcurrentCommit`` where they are one of these."""
+    """Failures of reading and writing as ``DriftError``, ``HistoryGone`` or ``ConcurrentCommit`` where they are one."""
     try:
         yield
     except PySparkException as error:
@@ -78,12 +90,17 @@ def typed_failures(location: str) -> Iterator[None]:
         if DRIFT in text:
             what = text[text.index(DRIFT) + len(DRIFT) :].lstrip(": ").splitlines()[0].partition(" SQLSTATE")[0]
             raise DriftError(
-                f"the state at {location} does not fit its query: {what}. Nothing was written; "
-                "`ivm validate` shows the difference, `ivm refresh` builds the view anew"
+                f"The state at {location} does not fit its query: {what}. Nothing was written; "
+                "`ivm validate` shows the difference, `ivm refresh` builds the view anew."
+            ) from error
+        if any(word in text for word in _GONE):
+            raise HistoryGone(
+                f"A version or file that the batch reads is gone ({text.splitlines()[0][:300]}). Nothing was written; "
+                "`ivm refresh` builds the view anew from the newest versions."
             ) from error
         if any(word in text for word in _CONFLICTS):
             raise ConcurrentCommit(
-                f"another writer changed {location} while this batch was computed; run it again"
+                f"Another writer changed {location} while this batch was computed. Nothing was written; run it again."
             ) from error
         raise
 

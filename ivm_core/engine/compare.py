@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
 from sqlglot import exp
 
 from ivm_core.batch.model import Batch
@@ -17,7 +17,6 @@ from ivm_core.engine.changes import ChangeCache, quoted
 from ivm_core.engine.execute import run
 from ivm_core.engine.inputs import Sources, open_input
 from ivm_core.engine.model import STATE_TABLE, CommitTag, Relation, StateTarget
-from ivm_core.engine.snapshots import shown
 from ivm_core.engine.tables import remove_table
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.settings import Settings
@@ -27,7 +26,11 @@ from ivm_core.validate.model import DifferingRow, ValidationReport
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_EXPECTED, _ACTUAL, _DIFFERENCE = "expected", "actual", "difference"
+_COUNTS = tuple(e.sql("spark") for e in (copies(COPIES, "missing"), copies(COPIES, "unexpected", removed=True)))
+_ABOVE_ZERO = exp.GT(this=col(COPIES), expression=number(0)).sql("spark")
+_BELOW_ZERO = exp.LT(this=col(COPIES), expression=number(0)).sql("spark")
+_EXPECTED, _ACTUAL = "expected", "actual"
+_FLOATING = ("double", "float")
 
 
 def compare(
@@ -42,12 +45,13 @@ def compare(
     settings: Settings,
     *,
     measure_full: bool = False,
-    approximate: frozenset[str] = frozenset(),
+    approximate: Collection[str] | None = None,
 ) -> ValidationReport:
     """Compare the view's rows at ``state_version`` with what its full ``job`` computes at the batch's end versions.
 
     ``measure_full``: the job's result is first written as a table of its own, like a full refresh, and timed; the
-    comparison reads that table. ``approximate``: columns that come from floating-point sums, compared with a tolerance.
+    comparison reads that table. ``approximate``: columns that come from floating-point sums, whose order no query fixes
+    (None: any DOUBLE or FLOAT column may); where they differ exactly, they are compared with a tolerance.
     """
     started = time.monotonic()
     full_seconds = None
@@ -72,19 +76,22 @@ def compare(
             else:
                 stored = _compute(bindings, job, Sources(batch, relations, cache))
             query_side = bindings.run(visible_sql, {STATE_TABLE: bindings.bind("query state", stored)})
-            view_side = shown(bindings, view, cache.snapshots.stored(view.location, state_version), "view state")
-            report = _report(bindings, name, query_side, view_side, approximate, settings.limits.sample_rows)
+            view_side = cache.snapshots.read(view, state_version)
+            bindings.bind(_EXPECTED, query_side)
+            bindings.bind(_ACTUAL, view_side)
+            outcome = _judge(bindings, view_side.dtypes, approximate, settings.limits.sample_rows)
+            rows = view_side.count()
         finally:
             if measure_full:
                 remove_table(spark, scratch)
     return ValidationReport(
         view=name,
-        ok=report["missing"] == 0 and report["unexpected"] == 0,
-        missing=report["missing_rows"],
-        unexpected=report["unexpected_rows"],
-        missing_count=report["missing"],
-        unexpected_count=report["unexpected"],
-        rows=report["rows"],
+        ok=outcome.same,
+        missing=outcome.missing,
+        unexpected=outcome.unexpected,
+        missing_count=outcome.missing_count,
+        unexpected_count=outcome.unexpected_count,
+        rows=rows,
         versions=batch.to_versions,
         seconds=time.monotonic() - started,
         full_seconds=full_seconds,
@@ -100,40 +107,38 @@ def _compute(bindings: Bindings, job: MaintenanceJob, sources: Sources) -> DataF
     return bindings.frame(job.write.step).select(*(quoted(column) for column in job.write.columns))
 
 
-def _report(
-    bindings: Bindings,
-    name: str,
-    query_side: DataFrame,
-    view_side: DataFrame,
-    approximate: frozenset[str],
-    sample_rows: int,
-) -> dict[str, Any]:
-    bindings.bind(_EXPECTED, query_side)
-    bindings.bind(_ACTUAL, view_side)
-    difference = bindings.run(bag_difference(_EXPECTED, _ACTUAL, view_side.columns, approximate)).persist()
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    missing_count: int
+    unexpected_count: int
+    missing: tuple[DifferingRow, ...] = ()
+    unexpected: tuple[DifferingRow, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        return self.missing_count == 0 and self.unexpected_count == 0
+
+
+def _judge(
+    bindings: Bindings, columns: list[tuple[str, str]], approximate: Collection[str] | None, sample_rows: int
+) -> _Outcome:
+    names = [name for name, _ in columns]
+    outcome = _difference(bindings, names, (), sample_rows)
+    summed = [name for name, type_ in columns if (type_ in _FLOATING if approximate is None else name in approximate)]
+    return outcome if outcome.same or not summed else _difference(bindings, names, summed, sample_rows)
+
+
+def _difference(bindings: Bindings, columns: list[str], approximate: Collection[str], sample_rows: int) -> _Outcome:
+    difference = bindings.run(bag_difference(_EXPECTED, _ACTUAL, columns, approximate)).persist()
     try:
-        copies = f.col(COPIES)
-        zero = f.lit(0).cast("bigint")
-        counts = difference.agg(
-            f.coalesce(f.sum(f.greatest(copies, zero)), zero).alias("missing"),
-            f.coalesce(f.sum(f.greatest(-copies, zero)), zero).alias("unexpected"),
-        ).collect()[0]
-        sampled: dict[str, tuple[DifferingRow, ...]] = {"missing": (), "unexpected": ()}
-        if counts["missing"] or counts["unexpected"]:
-            sampled = {
-                side: _sample(difference.where(condition), sample_rows)
-                for side, condition in (("missing", copies > 0), ("unexpected", copies < 0))
-            }
-        rows = view_side.count()
+        counts = difference.selectExpr(*_COUNTS).collect()[0]
+        if counts["missing"] == 0 and counts["unexpected"] == 0:
+            return _Outcome(0, 0)
+        missing = _sample(difference.where(_ABOVE_ZERO), sample_rows)
+        unexpected = _sample(difference.where(_BELOW_ZERO), sample_rows)
+        return _Outcome(counts["missing"], counts["unexpected"], missing, unexpected)
     finally:
         difference.unpersist()
-    return {
-        "missing": counts["missing"],
-        "unexpected": counts["unexpected"],
-        "missing_rows": sampled["missing"],
-        "unexpected_rows": sampled["unexpected"],
-        "rows": rows,
-    }
 
 
 def _sample(rows: DataFrame, limit: int) -> tuple[DifferingRow, ...]:

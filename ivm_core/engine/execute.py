@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sqlglot
-from pyspark.sql import functions as f
+from pyspark.errors import PySparkException
 from sqlglot import exp
 
+from ivm_core.apply.names import copies, named, signed
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings, tables_of
 from ivm_core.engine.changes import ChangeCache
+from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.inputs import SmallRelation, Sources, bound_input, open_input
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
@@ -23,7 +26,7 @@ from ivm_core.plan.nodes import WEIGHT
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 logger = logging.getLogger(__name__)
 
@@ -50,15 +53,13 @@ def run(
     if state is None:
         return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
     work = _Work(spark, Sources(batch, relations, cache), settings.limits.pushdown_cap, on_progress)
-    try:
+    with typed_failures(target.location), closing(work):
         work.add_inputs(job.inputs)
         for step in job.steps:
             work.compute(step, kept=_is_kept(job, step))
         work.report("write")
         applied = write(Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number))
         return _confirm(spark, applied, state, tag, work)
-    finally:
-        work.close()
 
 
 def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> State | None:
@@ -133,7 +134,7 @@ class _Work:
         """Compute a relation once, in memory, and call it ``name``."""
         kept = frame.persist()
         self._persisted.append(kept)
-        counts = kept.agg(*_counts(kept.columns)).collect()[0]
+        counts = kept.selectExpr(*_counts(kept.columns)).collect()[0]
         relation = SmallRelation(kept, counts["rows"], counts["added"], counts["removed"])
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
@@ -158,9 +159,11 @@ class _Work:
 
     def close(self) -> None:
         """Release memory and names."""
-        for frame in self._persisted:
-            frame.unpersist()
-        self.bindings.close()
+        # A session that has died cannot be tidied, and its failure is the one to tell of.
+        with suppress(PySparkException):
+            for frame in self._persisted:
+                frame.unpersist()
+            self.bindings.close()
 
     def _open(self, name: str) -> None:
         item = self._pending.pop(name, None)
@@ -178,12 +181,9 @@ class _Work:
         self.bindings.bind(name, frame)
 
 
-def _counts(columns: list[str]) -> list[Column]:
+def _counts(columns: list[str]) -> list[str]:
     """Rows, and copies added and removed, in the one query that fills the memory."""
-    zero = f.lit(0).cast("bigint")
-    added, removed = zero, zero
+    rows = named(exp.Count(this=exp.Star()), "rows")
     if WEIGHT in columns:
-        weight = f.col(WEIGHT)
-        added = f.coalesce(f.sum(f.greatest(weight, zero)), zero)
-        removed = f.coalesce(f.sum(f.greatest(-weight, zero)), zero)
-    return [f.count(f.lit(1)).alias("rows"), added.alias("added"), removed.alias("removed")]
+        return [e.sql("spark") for e in (rows, copies(WEIGHT, "added"), copies(WEIGHT, "removed", removed=True))]
+    return [e.sql("spark") for e in (rows, signed(0, "added"), signed(0, "removed"))]

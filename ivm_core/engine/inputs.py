@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as f
 from sqlglot import exp
 
-from ivm_core.apply.names import all_of, call, col, number
+from ivm_core.apply.names import all_of, call, col, named, number
 from ivm_core.batch.model import Batch, TableRange
-from ivm_core.engine.changes import ChangeCache, ChangedRows, quoted
+from ivm_core.engine.changes import ChangeCache, ChangedRows
 from ivm_core.engine.literals import as_text, between, family, membership
 from ivm_core.engine.model import Relation
 from ivm_core.errors import BaseTableError
@@ -78,10 +77,10 @@ class SmallRelation:
 def open_input(item: Input, sources: Sources) -> DataFrame:
     """The slice that an input names, without bounds."""
     if item.slice is Slice.CHANGES:
-        return sources.changes(item).frame.select(*_renamed(item), WEIGHT)
+        return sources.changes(item).frame.selectExpr(*_renamed(item), WEIGHT)
     covered = sources.range(item.table)
     version = covered.from_version if item.slice is Slice.BEFORE else covered.to_version
-    return sources.cache.snapshots.read(sources.relation(item.table), version).select(*_renamed(item))
+    return sources.cache.snapshots.read(sources.relation(item.table), version).selectExpr(*_renamed(item))
 
 
 def bound_input(frame: DataFrame, item: Input, small: Mapping[str, SmallRelation], cap: int) -> DataFrame:
@@ -142,5 +141,5 @@ def _value_queries(names: list[str], types: dict[str, str], rows: int, cap: int)
     return queries
 
 
-def _renamed(item: Input) -> list[Any]:
-    return [f.col(quoted(column.source)).alias(column.name) for column in item.columns]
+def _renamed(item: Input) -> list[str]:
+    return [named(col(column.source), column.name).sql("spark") for column in item.columns]

@@ -9,10 +9,13 @@ from sqlglot import exp
 from ivm_core.apply.names import TARGET, all_of
 from ivm_core.engine.inputs import SmallRelation, predicate, read_values
 
+_SHORTEST = 10
+
 
 def key_predicate(batch: SmallRelation, keys: Sequence[str], cap: int, relation: str = TARGET) -> exp.Expr | None:
     """The state's keys are among the batch's, NULL among NULL; None where nothing can be said."""
-    read_values(batch, list(keys), cap)
+    # One list for each key: together no longer than one alone may be.
+    read_values(batch, list(keys), max(_SHORTEST, cap // max(1, len(keys))))
     conditions = []
     for key in keys:
         known = batch.values.get(key)

@@ -23,26 +23,28 @@ class Snapshots:
 
     def stored(self, location: str, version: int) -> DataFrame:
         """The rows of the Delta table at the location, hidden columns included."""
-        key = f"{location}@{version}"
-        if key not in self.bindings:
-            self.bindings.bind(key, self.spark.read.format("delta").option("versionAsOf", version).load(location))
-        return self.bindings.frame(key)
+        return self.bindings.frame(self._open(location, version))
 
     def read(self, relation: Relation, version: int) -> DataFrame:
         """The rows that a reader of the relation sees at the version."""
-        stored = self.stored(relation.location, version)
-        return shown(self.bindings, relation, stored, f"{relation.location}@{version}")
+        return shown(self.bindings, relation, self._open(relation.location, version))
 
     def close(self) -> None:
         """Forget all snapshots."""
         self.bindings.close()
 
+    def _open(self, location: str, version: int) -> str:
+        key = f"{location}@{version}"
+        if key not in self.bindings:
+            self.bindings.bind(key, self.spark.read.format("delta").option("versionAsOf", version).load(location))
+        return key
 
-def shown(bindings: Bindings, relation: Relation, stored: DataFrame, key: str) -> DataFrame:
+
+def shown(bindings: Bindings, relation: Relation, stored: str) -> DataFrame:
     """Stored rows through the relation's visible SELECT, or as they are where it has none.
 
-    ``key`` names the stored rows in ``bindings``, which must outlive the result: a Connect session resolves names late.
+    ``stored`` is their name in ``bindings``, which must outlive the result: a Connect session resolves names late.
     """
     if relation.visible_sql is None:
-        return stored
-    return bindings.run(relation.visible_sql, {STATE_TABLE: bindings.bind(key, stored)})
+        return bindings.frame(stored)
+    return bindings.run(relation.visible_sql, {STATE_TABLE: bindings.view(stored)})

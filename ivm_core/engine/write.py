@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from pyspark.sql import functions as f
 from sqlglot import exp
 
 from ivm_core.apply import merge_groups, replace_groups
+from ivm_core.apply.names import call, named, signed
 from ivm_core.engine import commit
 from ivm_core.engine.changes import quoted
 from ivm_core.engine.inputs import SmallRelation
@@ -106,8 +106,8 @@ def _overwrite(writing: Writing) -> Applied:
     step = writing.relations.select(exp.select("*").from_(exp.to_table(writing.write.step)))
     frame = step.select(*(quoted(name) for name in writing.write.columns))
     if writing.write.identified:
-        frame = frame.withColumn(BATCH_COLUMN, f.lit(writing.batch_number).cast("bigint"))
-        frame = frame.withColumn(ROW_COLUMN, f.monotonically_increasing_id())
+        identity = (signed(writing.batch_number, BATCH_COLUMN), named(call("monotonically_increasing_id"), ROW_COLUMN))
+        frame = frame.selectExpr("*", *(column.sql("spark") for column in identity))
     commit.overwrite(frame, writing.state, writing.tag)
     return Applied(counted=False)
 

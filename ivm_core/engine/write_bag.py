@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
+from sqlglot import exp
 
 from ivm_core.apply import bag
+from ivm_core.apply.names import col, number
 from ivm_core.engine import commit
 from ivm_core.engine.inputs import SmallRelation
 from ivm_core.engine.model import Applied
@@ -36,7 +37,7 @@ def write_bag(writing: Writing) -> Applied:
         # Maps can be grouped, but not compared as a join key.
         writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number))
         return applied
-    removed = SmallRelation(batch.frame.where(f.col(WEIGHT) < 0), batch.rows)
+    removed = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
     near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")
     writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
     found = writing.relations.keep(_VICTIMS, writing.relations.select(bag.victims(columns, STATE, step)))
