@@ -72,3 +72,15 @@ def spark_sql(expression: exp.Expr) -> str:
 
 def _grouped(condition: exp.Expr) -> exp.Expr:
     return exp.Paren(this=condition) if isinstance(condition, exp.Or) else condition
+
+
+def copies(column: str, name: str, *, removed: bool = False) -> exp.Expr:
+    """The sum of the positive values of a signed column, or of the negative ones as a positive number, never NULL."""
+    value: exp.Expr = exp.Neg(this=col(column)) if removed else col(column)
+    positive = call("greatest", value, number(0))
+    return named(exp.Coalesce(this=exp.Sum(this=positive), expressions=[number(0)]), name)
+
+
+def signed(value: int, name: str) -> exp.Expr:
+    """A BIGINT constant under a name."""
+    return named(exp.cast(number(value), "bigint"), name)

@@ -142,8 +142,8 @@ def _decompose(
             if total is None or type_ is None:
                 return None
             visible = "bigint" if decimal_of(type_) is None else total.type
-            value = column(total.name) if visible == total.type else exp.cast(column(total.name), visible)
-            return (total, nonnull), _when(present, value)
+            shown = column(total.name) if visible == total.type else exp.cast(column(total.name), visible)
+            return (total, nonnull), _when(present, shown)
         case exp.Avg():
             total = _sum(argument, type_, number)
             value = None if total is None or type_ is None else _average(total, nonnull, type_)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ivm_core.apply.names import col, copies, number
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache, quoted
