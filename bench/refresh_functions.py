@@ -22,7 +22,7 @@ from bench.order_keys import KeyBlock, loaded_orders, refresh_blocks
 from bench.tpch_data import SCHEMA, expected_rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 DELETE_LINES = """
 DELETE FROM tpch.lineitem
@@ -109,25 +109,23 @@ class Stream:
         return KeyBlock(start, start + orders - 1, 0)
 
 
+# The dbgen index of a key and back, as in bench.order_keys: SQL means the same in a classic and a Connect session.
+_INDEX = "shiftleft(shiftright({key}, 5), 3) + ({key} & 7) + {shift}"
+_ORDER_KEY = "shiftleft(shiftleft(shiftright({index}, 3), 2) | {sequence}, 3) | ({index} & 7)"
+
+
 def _rekeyed(frame: DataFrame, key: str, donors: KeyBlock, added: KeyBlock) -> DataFrame:
     """The donors' rows with the keys of the orders to add: ``order_key(index − donors.first + added.first)``."""
-    from pyspark.sql.functions import col, shiftleft, shiftright
-
     low, high = donors.key_range
-    index = shiftleft(shiftright(key, 5), 3) + col(key).bitwiseAND(7) + (added.first - donors.first)
-    return frame.where(col(key).between(low, high)).withColumn(key, _order_key(index, added.sequence))
-
-
-def _order_key(index: Column, sequence: int) -> Column:
-    """``bench.order_keys.order_key`` as a Spark expression."""
-    from pyspark.sql.functions import shiftleft, shiftright
-
-    block = shiftleft(shiftright(index, 3), 2).bitwiseOR(sequence)
-    return shiftleft(block, 3).bitwiseOR(index.bitwiseAND(7))
+    donated = exp.Between(this=exp.column(key), low=exp.Literal.number(low), high=exp.Literal.number(high))
+    index = "(" + _INDEX.format(key=key, shift=added.first - donors.first) + ")"
+    rekeyed = _ORDER_KEY.format(index=index, sequence=added.sequence)
+    columns = [f"{rekeyed} AS {key}" if name == key else name for name in frame.columns]
+    return frame.where(donated.sql("spark")).selectExpr(*columns)
 
 
 def _append(frame: DataFrame, table: str) -> int:
-    rows = frame.count()
+    rows: int = frame.count()
     frame.coalesce(1).writeTo(f"{SCHEMA}.{table}").append()
     return rows
 
