@@ -30,6 +30,8 @@ APPLICATION_CONF = DELTA_CONF | {
     # Every statement's plan is written out for the history server; of small batches that is a tenth of the driver's time.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "2000",
+    # At INFO a Connect server writes every plan to its log, and Delta a line for every snapshot.
+    "spark.log.level": "WARN",
 }
 # Delta replays a table's log with 50 partitions by default: on few cores that is most of a small batch's time.
 LOCAL_CONF = {"spark.databricks.delta.snapshotPartitions": "1"}
