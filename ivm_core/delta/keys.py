@@ -71,13 +71,13 @@ def touched_by(plan: Plan, delta: Plan, condition: exp.Expression | None) -> Pla
 
 
 def is_restriction(plan: Plan) -> bool:
-    """True for Q ⋉ K as built here."""
+    """True for Q ⋉ K."""
     return isinstance(plan, Join) and plan.kind is JoinKind.SEMI and is_keys(plan.right)
 
 
 def is_keys(plan: Plan) -> bool:
-    """True for a relation K as built here."""
-    return all(name.startswith(KEY_PREFIX) for name in plan.names)
+    """True for a relation K: all its columns are hidden, as no query's are, and none is a weight."""
+    return WEIGHT not in plan.names and all(name.startswith(HIDDEN_PREFIX) for name in plan.names)
 
 
 def difference(after: Plan, before: Plan) -> Plan:

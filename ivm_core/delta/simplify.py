@@ -1,4 +1,8 @@
-"""Delta plans made cheap by separate passes, each of which keeps the meaning."""
+"""Delta plans made cheap by separate passes, each of which keeps the meaning.
+
+The rules hold for ordinary plans too. A query simplified before it is differentiated has the smaller delta: an outer
+join that a filter makes inner is linear, and keys are affected only by changes of columns that the query reads.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from ivm_core.delta.simplify_columns import prune_columns
 from ivm_core.delta.simplify_filters import push_filter, push_join_condition
 from ivm_core.delta.simplify_joins import reorder_joins
 from ivm_core.delta.simplify_keys import push_restriction, split_restriction, transfer_restriction
+from ivm_core.delta.simplify_outer import tighten_outer_join
 from ivm_core.delta.simplify_projects import drop_identity, merge_filters, merge_projects, pull_up_project
 from ivm_core.delta.simplify_terms import cancel_opposite, drop_empty, merge_unions, net_once
 from ivm_core.plan.nodes import Plan
@@ -21,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     drop_identity,
     pull_up_project,
     merge_filters,
+    tighten_outer_join,
     push_filter,
     push_join_condition,
     push_restriction,
