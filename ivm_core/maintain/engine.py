@@ -81,7 +81,7 @@ class Engine:
         return self._session.catalog
 
     def create(self, sql: str) -> ViewRecord:
-        """Register and build the view of a CREATE INCREMENTAL MATERIALIZED VIEW statement. Raises DefinitionError, ViewExistsError."""
+        """Register and build the view that a CREATE statement defines. Raises DefinitionError, ViewExistsError."""
         return create_view(self._session, sql)
 
     def register_table(

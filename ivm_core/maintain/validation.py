@@ -64,4 +64,3 @@ def validate_view(
         )
     )
     return report
-

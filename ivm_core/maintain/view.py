@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.bind import range_class
@@ -30,6 +31,9 @@ from ivm_core.maintain.records import record_of, recovered
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
 from ivm_core.plan.definition import Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 LOCK_WAIT_SECONDS = 3600.0
 
@@ -190,10 +194,11 @@ def _run(
         if full
         else batch_job(compiled, batch.changed, decision.strategy, decision.reason)
     )
+    spark = session.spark  # a batch's time does not count the start of a session
     started_at, started = datetime.now(UTC), time.monotonic()
     kept = job.to_json() if session.settings.limits.keep_jobs else None
     try:
-        applied = _execute(session, view, job, batch, tag_of(view, batch, run_id))
+        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id))
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
         now = _settle(session, view)
@@ -233,11 +238,13 @@ def _run(
     )
 
 
-def _execute(session: Session, view: ViewRecord, job: MaintenanceJob, batch: Batch, tag: CommitTag) -> Applied:
+def _execute(
+    session: Session, spark: SparkSession, view: ViewRecord, job: MaintenanceJob, batch: Batch, tag: CommitTag
+) -> Applied:
     relations = {table: session.relation(table) for table in view.tables}
     target = StateTarget(view.name, view.location)
     with session.shared_reads() as changes:
-        return run(session.spark, job, batch, relations, target, changes, tag, session.settings)
+        return run(spark, job, batch, relations, target, changes, tag, session.settings)
 
 
 def _nothing(
