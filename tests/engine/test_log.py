@@ -33,7 +33,9 @@ def write_log(folder: Path, hours: list[float], operations: list[str] | None = N
             {"commitInfo": {"timestamp": millis, "operation": operation, "operationParameters": {"mode": "Append"}}}
         ]
         if version == 0:
-            schema = json.dumps({"type": "struct", "fields": [{"name": "k", "type": "long", "nullable": True, "metadata": {}}]})
+            schema = json.dumps(
+                {"type": "struct", "fields": [{"name": "k", "type": "long", "nullable": True, "metadata": {}}]}
+            )
             actions += [
                 {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
                 {

@@ -1,0 +1,88 @@
+"""Values become literals of exactly their type: a predicate made of them keeps exactly the rows that have them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ivm_core.engine.inputs import SmallRelation, predicate, read_values
+from ivm_core.engine.literals import family, literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "expected"),
+    [
+        (5, "int", "CAST(5 AS INT)"),
+        (-5, "bigint", "CAST(-5 AS BIGINT)"),
+        (-(2**63), "bigint", "CAST('-9223372036854775808' AS BIGINT)"),
+        ("12.50", "decimal(10,2)", "CAST('12.50' AS DECIMAL(10, 2))"),
+        ("2026-01-31", "date", "CAST('2026-01-31' AS DATE)"),
+        (1_700_000_000_000_001, "timestamp", "timestamp_micros(CAST('1700000000000001' AS BIGINT))"),
+        ("it's \\ here", "string", "'it\\'s \\\\ here'"),
+    ],
+)
+def test_spelling(value: Any, type_: str, expected: str) -> None:
+    assert literal(value, type_).sql("spark").lower() == expected.lower()
+
+
+@pytest.mark.parametrize(
+    "type_", ["double", "float", "boolean", "binary", "array<int>", "string collate unicode_ci", "map<int,int>"]
+)
+def test_types_without_literals(type_: str) -> None:
+    assert family(type_) is None
+
+
+VALUES: dict[str, list[Any]] = {
+    "bigint": [0, -1, 2**63 - 1, -(2**63)],
+    "tinyint": [-128, 127],
+    "decimal(38,10)": [Decimal("0.0000000001"), Decimal("-9999999999999999999999999999.9999999999")],
+    "date": [date(1, 1, 1), date(1969, 12, 31), date(9999, 12, 31)],
+    # The hour that European summer time ends in occurs twice.
+    "timestamp": [datetime(2024, 10, 27, 2, 30), datetime(1900, 1, 1, 0, 0, 0, 1)],
+    "timestamp_ntz": [datetime(2024, 3, 31, 2, 30), datetime(1, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 999999)],
+    "string": ["", " ", "it's", "back\\slash", "new\nline", "`q`", '"', "Ω≈ç", "%_", "\\'", "NULL", "{x}", "a\tb"],
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("cap", [100, 1], ids=["list", "range"])
+def test_a_predicate_keeps_the_rows_with_its_values(spark: SparkSession, cap: int) -> None:
+    """For every type at once: rows with the values, with others, and with NULL."""
+    for type_, values in VALUES.items():
+        everything = spark.createDataFrame([(value,) for value in [*values, None]], f"v {type_}")
+        kept = values[::2]
+        small = spark.createDataFrame([(value,) for value in kept], f"v {type_}")
+        for nulls in (False, True):
+            part = small.unionAll(everything.where("v IS NULL")) if nulls else small
+            relation = SmallRelation(part, part.count())
+            read_values(relation, ["v"], cap)
+            known = relation.values["v"]
+            assert known is not None
+            assert (known.listed is not None) is (len(kept) + nulls <= cap or len(kept) <= cap)
+            condition = predicate("v", "", known, nulls=nulls)
+            assert condition is not None
+            found = everything.where(condition.sql("spark"))
+            wanted = set(kept) | ({None} if nulls else set())
+            seen = {row["v"] for row in found.collect()}
+            assert seen >= wanted, (type_, seen)
+            assert (None in seen) is nulls
+            if known.listed is not None:
+                assert seen == wanted, type_
+
+
+@pytest.mark.spark
+def test_no_values_keep_nothing(spark: SparkSession) -> None:
+    empty = spark.createDataFrame([], "v int")
+    relation = SmallRelation(empty, 0)
+    read_values(relation, ["v"], 10)
+    known = relation.values["v"]
+    assert known is not None
+    condition = predicate("v", "", known, nulls=False)
+    assert condition is not None
+    assert spark.range(3).selectExpr("CAST(id AS INT) AS v").where(condition.sql("spark")).count() == 0

@@ -1,0 +1,86 @@
+"""What a session is opened with, and what is said where it cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ivm_core.engine import session
+from ivm_core.errors import EnvironmentProblem
+from ivm_core.settings import Settings
+
+
+def fake_java(folder: Path, answer: str, code: int = 0) -> Path:
+    """A JAVA_HOME whose ``java`` says just this."""
+    binary = folder / "bin" / "java"
+    binary.parent.mkdir(parents=True)
+    binary.write_text(f"#!/bin/sh\necho '{answer}' >&2\nexit {code}\n")
+    binary.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("answer", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_392"', 8),
+        ('openjdk version "21" 2023-09-19', 21),
+        ('openjdk version "25-ea" 2025-09-16', 25),
+    ],
+)
+def test_java_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, version: int) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, answer)))
+    assert session.java_version() == version
+
+
+def test_an_old_java_is_refused_with_the_command_that_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, 'openjdk version "11.0.2"')))
+    with pytest.raises(EnvironmentProblem, match=r"Java 11 is too old.*apt-get install.*dnf install.*brew install"):
+        session.open_session(Settings())
+
+
+def test_a_missing_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    with pytest.raises(EnvironmentProblem, match="JAVA_HOME points at"):
+        session.java_version()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EnvironmentProblem, match="not found"):
+        session.java_version()
+
+
+def test_a_java_that_does_not_run_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "broken", 1)))
+    with pytest.raises(EnvironmentProblem, match="does not run"):
+        session.java_version()
+
+
+def test_jars_are_taken_from_the_environment_before_a_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IVM_JARS", str(tmp_path))
+    assert session.jars() == ()
+    assert "spark.jars.packages" in session.jar_conf()
+    (tmp_path / "delta-spark_4.2_2.13-4.4.0.jar").touch()
+    assert session.jar_conf() == {"spark.jars": str(tmp_path / "delta-spark_4.2_2.13-4.4.0.jar")}
+
+
+def test_the_users_configuration_wins(tmp_path: Path) -> None:
+    settings = Settings.load(
+        warehouse=str(tmp_path),
+        spark={"master": "local[3]", "driver_memory": "3g", "conf": {"spark.databricks.delta.snapshotPartitions": "9"}},
+    )
+    conf = session.session_conf(settings)
+    assert conf["spark.databricks.delta.snapshotPartitions"] == "9"
+    assert conf["spark.sql.shuffle.partitions"] == "3"
+    assert conf["spark.driver.memory"] == "3g"
+
+
+def test_a_cluster_keeps_its_own_shuffle_partitions(tmp_path: Path) -> None:
+    settings = Settings.load(warehouse=str(tmp_path), spark={"master": "spark://somewhere:7077"})
+    conf = session.session_conf(settings)
+    assert "spark.sql.shuffle.partitions" not in conf
+    assert "spark.databricks.delta.snapshotPartitions" not in conf
+
+
+def test_a_token_of_a_connect_url_is_not_shown() -> None:
+    assert session._without_token("sc://host:15002/;token=secret") == "sc://host:15002"
