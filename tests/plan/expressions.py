@@ -1,0 +1,382 @@
+"""Expressions whose types Spark is asked for: over one table for rows, and as aggregates and window functions."""
+
+from __future__ import annotations
+
+COLUMNS = (
+    ("t", "tinyint"),
+    ("m", "smallint"),
+    ("i", "int"),
+    ("l", "bigint"),
+    ("f", "float"),
+    ("d", "double"),
+    ("p", "decimal(15,2)"),
+    ("q", "decimal(38,10)"),
+    ("r", "decimal(5,4)"),
+    ("w", "decimal(20,0)"),
+    ("s", "string"),
+    ("b", "boolean"),
+    ("dt", "date"),
+    ("ts", "timestamp"),
+    ("nz", "timestamp_ntz"),
+    ("ar", "array<int>"),
+    ("mp", "map<string,decimal(3,1)>"),
+    ("st", "struct<x:int,y:decimal(4,2)>"),
+)
+
+ROWWISE = """
+1
+-1
+3000000000
+99999999999999999999
+0.05
+1.0
+.5
+5.
+-0.05
+10.10
+1e3
+1L
+1S
+1.5BD
+1.5D
+'x'
+NULL
+TRUE
+DATE '2024-01-01'
+TIMESTAMP '2024-01-01 00:00:00'
+t + m
+t + i
+m * l
+i + l
+i - 1
+l + 1
+i + 3000000000
+t + 1
+m % i
+l % i
+i / l
+i / 2
+i div 2
+f + i
+f * d
+f + f
+f / f
+f + l
+f - p
+d + p
+d * 0.5
+1e3 + 1
+p + p
+p - q
+p * p
+p * q
+q * q
+p / p
+p / q
+q / q
+p % r
+w % r
+p + 1
+p * 2
+1 - r
+p * (1 - r) * (1 + r)
+p * -1
+p + i
+p * l
+p / i
+i / p
+p % 7
+l - p
+t * p
+1 + 0.05
+0.05 * 2
+1.5 / 3
+100.00 * p / q
+p * 0.0001000000
+p / 7.0
+w * w
+w * w * w
+w / w
+r / w
+-p
+-i
+-(p + 1)
+abs(p)
+abs(i)
+abs(-1)
+i > l
+i = 1 AND b
+NOT b
+s LIKE 'a%'
+s IS NULL
+i IN (1, 2)
+i BETWEEN 1 AND 2
+i <=> l
+s RLIKE 'a'
+CASE WHEN b THEN i ELSE l END
+CASE WHEN b THEN p ELSE 0 END
+CASE WHEN b THEN p END
+CASE WHEN b THEN p ELSE q END
+CASE WHEN b THEN r ELSE 0 END
+CASE WHEN b THEN p * (1 - r) ELSE 0 END
+CASE WHEN b THEN w ELSE r END
+CASE WHEN b THEN d ELSE p END
+CASE WHEN b THEN f ELSE i END
+CASE WHEN b THEN NULL ELSE s END
+CASE WHEN b THEN 1 ELSE 0 END
+CASE WHEN b THEN t ELSE m END
+CASE WHEN b THEN dt ELSE ts END
+CASE WHEN b THEN dt ELSE nz END
+CASE WHEN b THEN 0.5 ELSE 10 END
+CASE i WHEN 1 THEN 'a' ELSE 'b' END
+CASE WHEN b THEN f ELSE p END
+CASE WHEN b THEN f ELSE l END
+CASE WHEN b THEN f ELSE d END
+COALESCE(i, l)
+COALESCE(p, 0)
+COALESCE(p, 0.0)
+COALESCE(l, 0)
+COALESCE(q / q, 0)
+COALESCE(NULL, p)
+IF(b, p, 1)
+NULLIF(i, l)
+NULLIF(p, 0)
+NVL(p, 0)
+GREATEST(i, l)
+LEAST(p, q)
+CAST(i AS DECIMAL(10, 2))
+CAST(p AS INT)
+CAST(s AS DATE)
+CAST(i AS STRING)
+CAST(p AS DECIMAL)
+TRY_CAST(s AS INT)
+i::BIGINT
+CAST(s AS TIMESTAMP)
+CAST(ts AS TIMESTAMP_NTZ)
+CAST(i AS BINARY)
+year(dt)
+month(dt)
+day(dt)
+quarter(dt)
+weekofyear(dt)
+dayofweek(dt)
+dayofyear(dt)
+hour(ts)
+minute(ts)
+second(ts)
+EXTRACT(YEAR FROM dt)
+EXTRACT(MONTH FROM ts)
+EXTRACT(WEEK FROM dt)
+EXTRACT(HOUR FROM ts)
+EXTRACT(SECOND FROM ts)
+EXTRACT(DAY FROM dt)
+date_add(dt, 1)
+date_sub(dt, i)
+dt + 1
+dt - 1
+add_months(dt, 3)
+datediff(dt, dt)
+dt + INTERVAL '1' DAY
+dt + INTERVAL 3 MONTHS
+dt - INTERVAL '1' YEAR
+dt + INTERVAL 1 WEEK
+dt + INTERVAL '1' HOUR
+ts + INTERVAL '1' DAY
+ts - INTERVAL '1' HOUR
+nz + INTERVAL '1' DAY
+dt - dt
+ts - ts
+to_date(s)
+to_date(s, 'yyyy')
+date_trunc('month', ts)
+date_trunc('month', dt)
+date_trunc('month', nz)
+trunc(dt, 'MM')
+last_day(dt)
+next_day(dt, 'Mon')
+to_timestamp(s)
+unix_timestamp(ts)
+date_format(dt, 'yyyy')
+make_date(1, 1, 1)
+substring(s, 1, 2)
+substr(s, 2)
+left(s, 2)
+right(s, 2)
+upper(s)
+lower(s)
+trim(s)
+ltrim(s)
+initcap(s)
+length(s)
+concat(s, 'a')
+concat(s, i)
+concat(ar, ar)
+concat_ws(',', s, s)
+s || i
+s || s
+replace(s, 'a', 'b')
+regexp_replace(s, 'a', 'b')
+regexp_extract(s, 'a', 0)
+split(s, ',')
+lpad(s, 3, ' ')
+instr(s, 'a')
+locate('a', s)
+position('a' IN s)
+startswith(s, 'a')
+contains(s, 'a')
+reverse(s)
+repeat(s, 2)
+ascii(s)
+md5(s)
+sha2(s, 256)
+hash(i)
+xxhash64(i)
+round(p)
+round(p, 1)
+round(p, 5)
+round(p, -1)
+round(q, 2)
+round(w, 0)
+round(i, 1)
+round(d, 1)
+round(f)
+ceil(p)
+floor(p)
+ceil(w)
+ceil(d)
+floor(i)
+floor(l)
+ceil(t)
+ceil(p, 1)
+sqrt(p)
+power(i, 2)
+exp(d)
+ln(d)
+log(10, d)
+log10(d)
+sign(i)
+sign(p)
+mod(i, 2)
+pmod(i, 2)
+cbrt(d)
+i & l
+i | 1
+i ^ 1
+~i
+shiftleft(i, 1)
+ar[0]
+mp['a']
+st.x
+st.y
+element_at(ar, 1)
+size(ar)
+array(i, l)
+array_contains(ar, 1)
+sort_array(ar)
+explode(ar)
+map_keys(mp)
+named_struct('a', i, 'b', p)
+struct(i, p)
+nvl2(i, p, 0)
+ifnull(i, 0)
+isnull(i)
+isnotnull(i)
+nanvl(d, d)
+greatest(dt, dt)
+hex(i)
+bin(i)
+crc32(s)
+get_json_object(s, '$.a')
+
+""".strip().splitlines()
+
+AGGREGATES = """
+count(*)
+count(i)
+count(DISTINCT i)
+count(DISTINCT i, l)
+sum(t)
+sum(i)
+sum(l)
+sum(f)
+sum(d)
+sum(p)
+sum(q)
+sum(r)
+sum(DISTINCT p)
+sum(p * (1 - r))
+sum(p * (1 - r) * (1 + r))
+sum(CASE WHEN b THEN p ELSE 0 END)
+sum(CASE WHEN b THEN 1 ELSE 0 END)
+avg(i)
+avg(l)
+avg(f)
+avg(p)
+avg(q)
+avg(r)
+avg(w)
+min(i)
+min(p)
+max(s)
+max(dt)
+max(b)
+min(CASE WHEN b THEN i END)
+stddev(p)
+stddev_samp(i)
+stddev_pop(i)
+variance(i)
+var_pop(i)
+corr(d, d)
+covar_pop(i, l)
+covar_samp(i, l)
+count_if(b)
+bool_and(b)
+bool_or(b)
+bit_and(i)
+bit_or(l)
+bit_xor(t)
+collect_list(i)
+collect_set(p)
+array_agg(s)
+any_value(p)
+first(p)
+last(dt)
+max_by(p, i)
+min_by(s, i)
+approx_count_distinct(i)
+percentile(p, 0.5)
+percentile_approx(p, 0.5)
+median(i)
+mode(p)
+skewness(d)
+kurtosis(d)
+regr_count(d, d)
+regr_slope(d, d)
+listagg(s, ',')
+sum(p) / count(*)
+sum(p) / sum(q)
+avg(p) * 0.2
+sum(l) + 1
+100.00 * sum(p) / sum(p)
+sum(ts - ts)
+""".strip().splitlines()
+
+WINDOWS = """
+row_number() OVER (ORDER BY i)
+rank() OVER (ORDER BY i)
+dense_rank() OVER (ORDER BY i)
+ntile(4) OVER (ORDER BY i)
+percent_rank() OVER (ORDER BY i)
+cume_dist() OVER (ORDER BY i)
+lag(p) OVER (ORDER BY i)
+lead(i, 1, 0) OVER (ORDER BY i)
+lag(p, 1, 0) OVER (ORDER BY i)
+first_value(s) OVER (ORDER BY i)
+last_value(p) OVER (ORDER BY i)
+nth_value(p, 2) OVER (ORDER BY i)
+sum(i) OVER (PARTITION BY b)
+sum(p) OVER (PARTITION BY b ORDER BY i)
+avg(p) OVER (PARTITION BY b)
+count(*) OVER (PARTITION BY b)
+max(dt) OVER (PARTITION BY b)
+""".strip().splitlines()
