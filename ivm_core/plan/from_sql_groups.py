@@ -9,8 +9,20 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.from_sql_aggregates import empty_value, has_aggregate, replace_aggregates, spell_aggregate
-from ivm_core.plan.nodes import Aggregate, Filter, Named, Plan, Project, UnionAll, column, keep, references
-from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.nodes import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Named,
+    Plan,
+    Project,
+    UnionAll,
+    column,
+    keep,
+    references,
+)
+from ivm_core.plan.rewrite import both, expect_expression, substitute
 from ivm_core.plan.scope import Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.subqueries import Block, attach
 from ivm_core.plan.types_plan import types_of
@@ -89,16 +101,36 @@ class Groups:
         block = self.block
         inside = set(block.plan.names)
         conditions: list[exp.Expression] = []
+        others: list[exp.Expression] = []
         for condition in block.correlated:
             sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ | exp.NullSafeEQ) else ()
             inner = [side for side in sides if references(side) <= inside]
             outer = [side for side in sides if not references(side) & inside]
-            if len(inner) != 1 or len(outer) != 1 or self.sets is not None:
-                advice = "Only conditions of the form inner = outer can be moved out of an aggregate; join first."
-                raise refusal("a correlated condition below an aggregate", condition, advice)
+            if len(inner) != 1 or len(outer) != 1:
+                others.append(condition)
+                continue
             position = self.add_key(inner[0], "key")
             conditions.append(type(condition)(this=column(self.keys[position].name), expression=outer[0].copy()))
-        block.correlated = conditions
+        if block.correlated and self.sets is not None:
+            raise refusal("GROUPING SETS in a correlated subquery", block.correlated[0])
+        block.correlated = [*conditions, *self._join_outer_values(others)]
+
+    def _join_outer_values(self, conditions: list[exp.Expression]) -> list[exp.Expression]:
+        """Other conditions: join the distinct values that the enclosing query compares with, and group by them."""
+        block = self.block
+        if not conditions:
+            return []
+        around = block.scope.outer.plan if block.scope.outer is not None else None
+        outside = sorted({name for part in conditions for name in references(part)} - set(block.plan.names))
+        if around is None or not set(outside) <= set(around.names):
+            raise refusal("a subquery that refers past the query around it", conditions[0], "Join the tables instead.")
+        context = block.scope.context
+        values = {name: context.fresh(*context.hints[name]) for name in outside}
+        domain = Distinct(Project(around, tuple(Named(value, column(name)) for name, value in values.items())))
+        inner = {name: column(value) for name, value in values.items()}
+        block.plan = Join(domain, block.plan, condition=both(*(substitute(part, inner) for part in conditions)))
+        self.keys.extend(Named(value, column(value)) for value in values.values())
+        return [exp.NullSafeEQ(this=column(value), expression=column(name)) for name, value in values.items()]
 
     def _union_of_sets(self, source: Plan, sets: Sets) -> Plan:
         """GROUPING SETS: an aggregate for each set; the other keys are NULL. No rows make no groups, not even for ()."""

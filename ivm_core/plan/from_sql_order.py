@@ -7,8 +7,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError
-from ivm_core.plan.nodes import Limit
-from ivm_core.plan.scope import Relation, complaint, refusal
+from ivm_core.plan.nodes import Filter, Limit, Named, Window, column, references
+from ivm_core.plan.rewrite import both
+from ivm_core.plan.scope import Context, Relation, complaint, refusal
 
 
 def order_items(query: exp.Expr) -> list[exp.Expression]:
@@ -23,15 +24,11 @@ def order_items(query: exp.Expr) -> list[exp.Expression]:
     return items
 
 
-def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression]) -> Relation:
+def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression], context: Context) -> Relation:
     """LIMIT and OFFSET over an already bound order."""
     count, offset = row_count(query, "limit"), row_count(query, "offset") or 0
     if count is None and not offset:
         return relation
-    if relation.correlated:
-        raise refusal(
-            "LIMIT in a correlated subquery", query.args.get("limit"), "Use row_number() in a joined subquery."
-        )
     if not order and count != 0 and not (relation.at_most_one_row and not offset):
         raise complaint(
             NondeterministicError,
@@ -39,12 +36,40 @@ def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression])
             query.args.get("limit") or query.args.get("offset"),
             "LIMIT",
         )
+    if relation.correlated:
+        return _limit_per_key(relation, query, order, count, offset, context)
     return replace(
         relation,
         plan=Limit(relation.plan, tuple(order), count, offset),
         one_row=False,
         at_most_one_row=relation.at_most_one_row or count in (0, 1),
     )
+
+
+def _limit_per_key(
+    relation: Relation, query: exp.Expr, order: list[exp.Expression], count: int | None, offset: int, context: Context
+) -> Relation:
+    """In a subquery correlated by ``inner = outer``: the first rows of each ``inner``, by their row numbers."""
+    inside = set(relation.plan.names)
+    keys: list[exp.Expr] = []
+    for condition in relation.correlated:
+        sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ | exp.NullSafeEQ) else ()
+        inner = [side for side in sides if references(side) <= inside]
+        if len(inner) != 1 or len([side for side in sides if not references(side) & inside]) != 1:
+            raise refusal("LIMIT below a correlated condition that is no equality", query.args.get("limit"))
+        keys.append(inner[0].copy())
+    number = context.fresh("row_number")
+    ordered = exp.Order(expressions=[item.copy() for item in order])
+    window = exp.Window(this=exp.RowNumber(), partition_by=keys, order=ordered, over="OVER")
+    bounds: list[exp.Expression] = []
+    if offset:
+        bounds.append(exp.GT(this=column(number), expression=exp.Literal.number(offset)))
+    if count is not None:
+        bounds.append(exp.LTE(this=column(number), expression=exp.Literal.number(offset + count)))
+    chosen = both(*bounds)
+    assert chosen is not None
+    plan = Filter(Window(relation.plan, (Named(number, window),)), chosen)
+    return replace(relation, plan=plan, one_row=False, at_most_one_row=count in (0, 1))
 
 
 def row_count(query: exp.Expr, clause: str) -> int | None:

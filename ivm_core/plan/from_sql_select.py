@@ -90,7 +90,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     relation = replace(
         relation, one_row=one, at_most_one_row=(one or global_row or source.at_most_one_row) and not block.correlated
     )
-    return bind_limit(relation, select, sort)
+    return bind_limit(relation, select, sort, scope.context)
 
 
 def _expand_items(select: exp.Select, block: Block) -> list[Item]:
@@ -227,6 +227,12 @@ def _project(
         sort[:] = [
             expect_expression(part.transform(lambda n: column(renamed[n]) if n in renamed else n)) for part in sort
         ]
+        available = {named.name for named in columns}
+        stray = next((part for part in sort if not references(part) <= available), None)
+        if stray is not None:
+            raise complaint(
+                DefinitionError, "With DISTINCT, ORDER BY can name only selected columns.", stray, "ORDER BY"
+            )
     plan: Plan = Project(block.plan, (*columns, *(Named(name, column(name)) for name in sorted(hidden))))
     if distinct:
         plan = Distinct(plan)

@@ -102,7 +102,7 @@ def bind_table(node: exp.Expr, scope: Scope) -> Relation:
         case exp.Values():
             relation = bind_values(node, scope)
         case exp.Subquery(this=exp.Table() as inner):
-            relation = _joined(inner, inner.args.get("joins") or [], scope)
+            relation = bind_table(inner, scope)
         case exp.Query():
             relation = scope.context.bind(node, scope)
             relation = replace(relation, fields=tuple(replace(f, qualifier=()) for f in relation.fields))
@@ -112,7 +112,10 @@ def bind_table(node: exp.Expr, scope: Scope) -> Relation:
             relation = bind_table(node.this, scope)
         case _:
             raise refusal(f"{node.key.upper()} in FROM", node)
-    return _aliased(relation, node, scope)
+    relation = _aliased(relation, node, scope)
+    for join in node.args.get("joins") or []:  # a JOIN (b JOIN c …) and a JOIN b JOIN c ON … ON …
+        relation = _join(relation, join, scope)
+    return relation
 
 
 def _aliased(relation: Relation, node: exp.Expr, scope: Scope) -> Relation:

@@ -90,7 +90,8 @@ class Scope:
     fields: tuple[Field, ...] = ()
     aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
     outer: Scope | None = None
-    aliases_first: bool = False  # ORDER BY and HAVING see the output before the input
+    aliases_first: bool = False  # ORDER BY sees the output before the input
+    plan: Plan | None = None  # of an enclosing query: what its rows are where the subquery stands
 
     def labels(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(f.label for f in self.fields), *self.aliases)))
@@ -112,6 +113,8 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
                 raise refusal("* inside an expression", node, "List the columns.")
             case exp.Column():
                 found = _look_up(node, scope)
+                if isinstance(found, exp.Column):
+                    found.this.meta.update(node.this.meta)  # the place in the text, for complaints
                 if isinstance(found, exp.Column | exp.Dot):
                     return found
                 # Replaced in a second step, because an operator may need parentheses where it lands.
@@ -152,7 +155,8 @@ def complaint(kind: type[DefinitionError], message: str, node: exp.Expr | None, 
 
 def refusal(construct: str, node: exp.Expr | None, advice: str = "") -> DefinitionError:
     """UnsupportedConstruct for ``construct``, with what to do instead."""
-    return complaint(UnsupportedConstruct, f"{construct} cannot be kept in a view. {advice}".strip(), node, construct)
+    message = f"{construct[:1].upper()}{construct[1:]} cannot be kept in a view. {advice}".strip()
+    return complaint(UnsupportedConstruct, message, node, construct)
 
 
 def _look_up(node: exp.Column, scope: Scope) -> exp.Expression:

@@ -48,7 +48,10 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
         first = error.errors[0] if error.errors else {}
         line, column = first.get("line"), first.get("col")
         near = str(first.get("highlight") or "").strip()
-        message = f"The SQL cannot be parsed: {first.get('description', error)}"
+        problem = str(first.get("description", error)).rstrip(".")
+        # sqlglot names its own classes where an operand is missing.
+        problem = "it is incomplete" if problem.startswith("Required keyword") else problem
+        message = f"The SQL cannot be parsed: {problem}"
         raise DefinitionError(
             f"{message}, near {near!r}" if near else message,
             construct="syntax",

@@ -72,7 +72,7 @@ def join_lateral(
     left: Relation, query: exp.Expr, scope: Scope, kind: JoinKind, qualifier: tuple[str, ...], labels: tuple[str, ...]
 ) -> Relation:
     """LATERAL (SELECT …): the subquery's correlated conditions become the join's."""
-    inner = scope.context.bind(query, Scope(scope.context, scope.ctes, outer=scope))
+    inner = scope.context.bind(query, Scope(scope.context, scope.ctes, outer=replace(scope, plan=left.plan)))
     if inner.values:
         kind = JoinKind.LEFT
     condition = both(*inner.correlated)
@@ -122,7 +122,7 @@ def _inner(block: Block, mark: exp.Placeholder, exists: bool = False) -> Relatio
     query = scope.context.subqueries[str(mark.this)]
     if exists:
         query = _without_output(query)
-    return scope.context.bind(query, Scope(scope.context, scope.ctes, outer=scope))
+    return scope.context.bind(query, Scope(scope.context, scope.ctes, outer=replace(scope, plan=block.plan)))
 
 
 def _without_output(query: exp.Expr) -> exp.Expr:
@@ -146,7 +146,7 @@ def _membership(block: Block, test: exp.Expr, inner: Relation) -> exp.Expression
     """``(a, b) IN (SELECT x, y …)`` → ``a = x AND b = y``."""
     operands = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this.unnest()]
     if len(operands) != len(inner.fields):
-        raise refusal(f"IN over {len(inner.fields)} columns for {len(operands)} values", test)
+        raise refusal(f"IN with {len(operands)} values against {len(inner.fields)} columns", test)
     if any(operand.find(exp.Placeholder) for operand in operands):
         operands = [attach(block, operand) for operand in operands]
     pairs = zip(operands, inner.fields, strict=True)

@@ -75,10 +75,25 @@ MISTAKES = [
     (HEAD + "v\nSCHEDULE EVERY 1 HOUR AS SELECT 1", DefinitionError, "Expected CRON", (2, 10)),
     (HEAD + "v\nSCHEDULE CRON '0 25 * * *' AS SELECT 1", DefinitionError, "hour '25' is not between 0 and 23", (2, 15)),
     (HEAD + "v GROUP `a/b` AS SELECT 1", DefinitionError, "may hold only letters", (1, 34)),
-    (HEAD + "v TBLPROPERTIES ('ivm.policy' = 'x') AS SELECT 1", DefinitionError, "Unknown property 'ivm.policy'", (1, 43)),
-    (HEAD + "v TBLPROPERTIES ('ivm.refresh_policy' = 'x') AS SELECT 1", DefinitionError, "'x' is not one of auto", (1, 43)),
+    (
+        HEAD + "v TBLPROPERTIES ('ivm.policy' = 'x') AS SELECT 1",
+        DefinitionError,
+        "Unknown property 'ivm.policy'",
+        (1, 43),
+    ),
+    (
+        HEAD + "v TBLPROPERTIES ('ivm.refresh_policy' = 'x') AS SELECT 1",
+        DefinitionError,
+        "'x' is not one of auto",
+        (1, 43),
+    ),
     (HEAD + "v TBLPROPERTIES ('ivm.on_drift' = 'x') AS SELECT 1", DefinitionError, "'x' is not one of fail", (1, 43)),
-    (HEAD + "v TBLPROPERTIES ('ivm.validate_every' = 'daily') AS SELECT 1", DefinitionError, "not an interval", (1, 43)),
+    (
+        HEAD + "v TBLPROPERTIES ('ivm.validate_every' = 'daily') AS SELECT 1",
+        DefinitionError,
+        "not an interval",
+        (1, 43),
+    ),
     (HEAD + "v TBLPROPERTIES ('a' = '1', 'a' = '2') AS SELECT 1", DefinitionError, "given twice", None),
     (HEAD + "a.b.c AS SELECT 1", InvalidNameError, "has 3 parts", (1, 26)),
     (HEAD + "`a.b` AS SELECT 1", InvalidNameError, "dot", (1, 26)),
@@ -146,7 +161,10 @@ def test_a_table_is_read_with_types_and_keys() -> None:
         ("CREATE TABLE t (a INT, A INT) USING DELTA", "duplicate columns"),
         ("CREATE TABLE t (a INT) USING DELTA TBLPROPERTIES ('ivm.primary_key' = 'b')", "no column b"),
         ("CREATE TABLE t (a INT) USING DELTA TBLPROPERTIES ('ivm.key' = 'a')", "Unknown property 'ivm.key'"),
-        ("CREATE TABLE t (a INT) USING DELTA TBLPROPERTIES ('ivm.foreign_keys' = 'a -> b(c, d)')", "from 1 to 2 columns"),
+        (
+            "CREATE TABLE t (a INT) USING DELTA TBLPROPERTIES ('ivm.foreign_keys' = 'a -> b(c, d)')",
+            "from 1 to 2 columns",
+        ),
         ("CREATE TABLE t (a INT) USING DELTA TBLPROPERTIES ('ivm.foreign_keys' = 'a => b(c)')", "Expected ->"),
     ],
 )
@@ -186,6 +204,9 @@ def test_cron_expressions(text: str) -> None:
     assert check_cron(text) == ""
 
 
-@pytest.mark.parametrize("text", ["", "* * * *", "60 * * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "*/0 * * * *", "a * * * *", "1- * * * *"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "* * * *", "60 * * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "*/0 * * * *", "a * * * *", "1- * * * *"],
+)
 def test_wrong_cron_expressions(text: str) -> None:
     assert check_cron(text)
