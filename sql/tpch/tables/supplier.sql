@@ -12,5 +12,6 @@ COMMENT 'Suppliers, each in a nation'
 TBLPROPERTIES (
   'ivm.primary_key' = 's_suppkey',
   'ivm.foreign_keys' = 's_nationkey -> tpch.nation(n_nationkey)',
-  'delta.enableChangeDataFeed' = 'true'
+  'delta.enableChangeDataFeed' = 'true',
+  'delta.enableDeletionVectors' = 'true'
 )
