@@ -12,6 +12,8 @@ from ivm_core.plan.definition import Policy
 WORTH_CHOOSING_SECONDS = 1.0
 # Without measurements: an incremental batch reads the changed rows and, in joins and groups, much of what they touch.
 UNMEASURED_FRACTION = 0.3
+# After so many full refreshes in a row, one batch is incremental again: data and clusters change.
+TRY_AGAIN = 8
 
 
 def decide(
@@ -50,6 +52,13 @@ def decide(
         if changed is not None and base and changed / base > UNMEASURED_FRACTION:
             return decision(cheaper, f"{changed} of {base} base rows changed")
         return decision(incremental, incremental.detail)
-    if predicted_full < predicted_incremental:
+    if predicted_full < predicted_incremental and not _untried(statistics):
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     return decision(incremental, incremental.detail)
+
+
+def _untried(statistics: Statistics) -> bool:
+    """True where incremental deserves another try: measured less than twice, or not in the last few batches."""
+    recent = statistics.past[:TRY_AGAIN]
+    measured = sum(not batch.full for batch in statistics.past)
+    return measured < 2 or (len(recent) == TRY_AGAIN and all(batch.full for batch in recent))

@@ -1,7 +1,8 @@
 """Predict the seconds of an incremental batch and of a full refresh from the view's own measured history.
 
-A batch costs a fixed part (jobs, commits) and a part that grows with the changed rows. With measurements at two sizes
-both parts are fitted by least squares; with one, growth is assumed to be proportional beyond a fixed part.
+A batch costs a fixed part (jobs, commits) and a part that grows with the changed rows. Measurements of sizes far enough
+apart are fitted by least squares; otherwise the best recent one counts, scaled beyond a fixed part where the batch at
+hand is much larger. The best rather than the middle: a cold session makes batches slower, nothing makes them faster.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from statistics import linear_regression, median
 from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
-FIXED_SHARE = 0.5  # of a single measurement; only until there are two sizes to fit
+FIXED_SHARE = 0.7  # of a measured batch; the rest grows with its rows
+FAR_APART = 4.0  # least ratio of the largest to the smallest measured size for a line through them to mean anything
 
 
 def full_seconds(statistics: Statistics) -> float | None:
@@ -23,17 +25,17 @@ def full_seconds(statistics: Statistics) -> float | None:
 def incremental_seconds(statistics: Statistics) -> float | None:
     """The predicted seconds of an incremental batch of this size, None without any measurement.
 
-    >>> past = (PastBatch(False, 100, 1.0), PastBatch(False, 300, 2.0))
-    >>> incremental_seconds(Statistics(past, changed_rows=500))
-    3.0
+    >>> past = (PastBatch(False, 100, 1.0), PastBatch(False, 500, 3.0))
+    >>> incremental_seconds(Statistics(past, changed_rows=300))
+    2.0
     """
     measured = [batch for batch in statistics.past if not batch.full][:RECENT]
     if not measured:
         return None
     if statistics.changed_rows is None:
         return median(batch.seconds for batch in measured)
-    sizes = [float(batch.changed_rows) for batch in measured]
-    if len(set(sizes)) > 1:
+    sizes = [max(1.0, float(batch.changed_rows)) for batch in measured]
+    if max(sizes) / min(sizes) >= FAR_APART:
         line = linear_regression(sizes, [batch.seconds for batch in measured])
         if line.slope >= 0:
             return max(line.intercept + line.slope * statistics.changed_rows, min(b.seconds for b in measured))
@@ -41,7 +43,7 @@ def incremental_seconds(statistics: Statistics) -> float | None:
 
 
 def _proportional(measured: list[PastBatch], changed_rows: int) -> float:
-    seconds = min(batch.seconds for batch in measured[:3])  # the first batch of a cold session says little
+    seconds = min(batch.seconds for batch in measured[:3])
     size = median(batch.changed_rows for batch in measured)
     growth = max(1.0, changed_rows / size) if size else 1.0
     return seconds * (FIXED_SHARE + (1 - FIXED_SHARE) * growth)

@@ -1,0 +1,66 @@
+"""The decision is a pure function of policy, plan and measured history."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from ivm_core.cost import estimate
+from ivm_core.cost.decide import TRY_AGAIN, decide
+from ivm_core.cost.model import Decision, Reason, Strategy
+from ivm_core.cost.statistics import PastBatch, Statistics
+from ivm_core.errors import NotIncrementalError
+from ivm_core.plan.definition import Policy
+
+INCREMENTAL = Decision(Strategy.INCREMENTAL, Reason.LINEAR)
+NO_RULE = Decision(Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, "a limit")
+GONE = Decision(Strategy.FULL, Reason.HISTORY_GONE, "vacuumed")
+
+
+def past(*seconds: tuple[bool, float], rows: int = 100) -> Statistics:
+    return Statistics(tuple(PastBatch(full, rows, s) for full, s in seconds), changed_rows=rows)
+
+
+SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("policy", "incremental", "statistics", "forced", "strategy", "reason"),
+    [
+        (Policy.AUTO, INCREMENTAL, Statistics(), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, past((False, 1.0), (False, 1.0), (True, 5.0)), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, SLOW_INCREMENTAL, None, "full", "cheaper"),
+        (Policy.INCREMENTAL, INCREMENTAL, SLOW_INCREMENTAL, None, "incremental", "linear"),
+        # One measurement may have been of a cold session.
+        (Policy.AUTO, INCREMENTAL, past((False, 9.0), (True, 5.0)), None, "incremental", "linear"),
+        # Under a second there is nothing to gain.
+        (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "incremental", "linear"),
+        # Nothing is ruled out for ever.
+        (Policy.AUTO, INCREMENTAL, past(*[(True, 5.0)] * TRY_AGAIN, (False, 9.0), (False, 9.0)), None, "incremental", "linear"),
+        (Policy.FULL, INCREMENTAL, Statistics(), None, "full", "policy"),
+        (Policy.AUTO, NO_RULE, Statistics(), None, "full", "unsupported_operator"),
+        (Policy.INCREMENTAL, INCREMENTAL, Statistics(), GONE, "full", "history_gone"),
+        (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 400, 1000), None, "full", "cheaper"),
+        (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 4, 1000), None, "incremental", "linear"),
+    ],
+)
+def test_decisions(policy, incremental, statistics, forced, strategy, reason):
+    decision = decide(policy, incremental, statistics, forced)
+    assert (decision.strategy, decision.reason) == (strategy, reason)
+
+
+@pytest.mark.parametrize(("incremental", "forced"), [(NO_RULE, None), (INCREMENTAL, GONE)])
+def test_strict_fails_rather_than_full(incremental, forced):
+    with pytest.raises(NotIncrementalError, match="incremental_strict"):
+        decide(Policy.INCREMENTAL_STRICT, incremental, Statistics(), forced)
+
+
+def test_a_much_larger_batch_is_predicted_to_take_longer():
+    measured = past((False, 2.0), (False, 2.0))
+    larger = Statistics(measured.past, changed_rows=1000)
+    assert estimate.incremental_seconds(larger) > estimate.incremental_seconds(measured)
+
+
+def test_the_examples_in_the_text_hold():
+    assert doctest.testmod(estimate).failed == 0
