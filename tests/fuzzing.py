@@ -1,6 +1,6 @@
 """A pytest plugin for ``make fuzz``: every property test searches longer, and elsewhere each time.
 
-    pytest -p tests.fuzzing --times 10
+pytest -p tests.fuzzing --times 10
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _average(total: Accumulator, count: Accumulator, type_: str) -> exp.Expressi
     if precision <= 15:
         rows = exp.cast(column(count.name), f"decimal({27 - precision},0)")
         return exp.cast(exp.Div(this=column(total.name), expression=rows), result)
-    if precision > 32 or scale > 12 or total.type.startswith("decimal(38") and precision > 28:
+    if precision > 32 or scale > 12 or (total.type.startswith("decimal(38") and precision > 28):
         return None
     rows = exp.cast(column(count.name), f"decimal({(37 - scale) // 2},0)")
     rest = exp.Mod(this=column(total.name), expression=rows)

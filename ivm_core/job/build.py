@@ -115,7 +115,11 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) 
     )
     touched = [_differs(column(a.name)) for a in layout.accumulators if a.combine == "add"]
     touched += [_present(column(name)) for a in extremes for name in (a.name, a.deleted)]
-    parts.add_step("group_changes", simplify(Filter(changes, expect_expression(exp.or_(*touched)))), "the change of each touched group")
+    parts.add_step(
+        "group_changes",
+        simplify(Filter(changes, expect_expression(exp.or_(*touched)))),
+        "the change of each touched group",
+    )
     recompute: Step | None = None
     recompute_inputs: tuple[Input, ...] = ()
     if extremes:

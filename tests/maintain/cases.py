@@ -25,18 +25,27 @@ CASES = (
     Case("bag_duplicates", "SELECT g, qty FROM fact"),
     Case("key_not_selected", "SELECT d.name, f.qty FROM fact f JOIN dim d ON f.k = d.k"),
     Case("inner_join", "SELECT f.id, f.amount, d.name FROM fact f JOIN dim d ON f.k = d.k WHERE d.region = 'eu'"),
-    Case("three_way_join", "SELECT f.id, d.name, o.label FROM fact f JOIN dim d ON f.k = d.k JOIN other o ON o.k = d.k"),
+    Case(
+        "three_way_join", "SELECT f.id, d.name, o.label FROM fact f JOIN dim d ON f.k = d.k JOIN other o ON o.k = d.k"
+    ),
     Case("theta_join", "SELECT f.id, o.label FROM fact f JOIN other o ON f.qty > o.score AND f.k <= o.k"),
     Case("cross_join", "SELECT d.name, o.label FROM dim d CROSS JOIN other o"),
     Case("self_join", "SELECT a.id AS a, b.id AS b FROM fact a JOIN fact b ON a.k = b.k AND a.id < b.id"),
     Case("null_safe_join", "SELECT f.id, d.name FROM fact f JOIN dim d ON f.k <=> d.k"),
-    Case("from_subquery", "SELECT t.name, t.n FROM (SELECT d.name, d.rate * 2 AS n FROM dim d WHERE d.rate > 1) t WHERE t.n < 8"),
+    Case(
+        "from_subquery",
+        "SELECT t.name, t.n FROM (SELECT d.name, d.rate * 2 AS n FROM dim d WHERE d.rate > 1) t WHERE t.n < 8",
+    ),
     Case(
         "cte_twice",
         "WITH c AS (SELECT k, id FROM fact WHERE qty > 2) SELECT a.id AS a, b.id AS b FROM c a JOIN c b ON a.k = b.k",
     ),
-    Case("union_all", "SELECT k, g AS t FROM fact UNION ALL SELECT k, name FROM dim UNION ALL SELECT k, label FROM other"),
-    Case("values_join", "SELECT f.id, v.w FROM fact f JOIN (VALUES ('a', 1), ('b', 2), ('b', 3)) AS v(g, w) ON f.g = v.g"),
+    Case(
+        "union_all", "SELECT k, g AS t FROM fact UNION ALL SELECT k, name FROM dim UNION ALL SELECT k, label FROM other"
+    ),
+    Case(
+        "values_join", "SELECT f.id, v.w FROM fact f JOIN (VALUES ('a', 1), ('b', 2), ('b', 3)) AS v(g, w) ON f.g = v.g"
+    ),
     Case("distinct", "SELECT DISTINCT g, qty FROM fact"),
     Case("distinct_join", "SELECT DISTINCT d.region, f.g FROM fact f JOIN dim d ON f.k = d.k"),
     Case(
@@ -55,8 +64,14 @@ CASES = (
     ),
     Case("having", "SELECT g, sum(qty) AS s FROM fact GROUP BY g HAVING sum(qty) > 6 AND count(*) < 9"),
     Case("group_key_not_selected", "SELECT sum(qty) AS s FROM fact GROUP BY g"),
-    Case("global_aggregate", "SELECT count(*) AS n, sum(amount) AS s, min(day) AS lo, avg(qty) AS a FROM fact WHERE qty > 1"),
-    Case("case_in_sum", "SELECT k, sum(CASE WHEN g = 'a' THEN amount END) AS a, sum(CASE WHEN g = 'b' THEN 1 ELSE 0 END) AS b FROM fact GROUP BY k"),
+    Case(
+        "global_aggregate",
+        "SELECT count(*) AS n, sum(amount) AS s, min(day) AS lo, avg(qty) AS a FROM fact WHERE qty > 1",
+    ),
+    Case(
+        "case_in_sum",
+        "SELECT k, sum(CASE WHEN g = 'a' THEN amount END) AS a, sum(CASE WHEN g = 'b' THEN 1 ELSE 0 END) AS b FROM fact GROUP BY k",
+    ),
     Case(
         "join_aggregate",
         "SELECT d.region, year(f.day) AS y, sum(f.amount * (1 - d.rate)) AS net, count(*) AS n FROM fact f JOIN dim d ON f.k = d.k"
@@ -69,12 +84,21 @@ CASES = (
     Case("group_by_expression_ordinal", "SELECT qty % 3 AS m, count(*) AS n FROM fact GROUP BY 1"),
     Case("float_sum", "SELECT g, sum(price) AS s, avg(price) AS a FROM fact GROUP BY g", "affected", floats=True),
     Case("float_minmax", "SELECT g, min(price) AS lo, max(price) AS hi FROM fact GROUP BY g"),
-    Case("variance", "SELECT g, variance(qty) AS v, stddev(amount) AS sd, stddev_pop(qty) AS sp FROM fact GROUP BY g", "affected", floats=True),
+    Case(
+        "variance",
+        "SELECT g, variance(qty) AS v, stddev(amount) AS sd, stddev_pop(qty) AS sp FROM fact GROUP BY g",
+        "affected",
+        floats=True,
+    ),
     Case("avg_bigint", "SELECT g, avg(big) AS a FROM fact GROUP BY g", "affected", floats=True),
     Case("count_distinct", "SELECT g, count(DISTINCT qty) AS n FROM fact GROUP BY g", "affected"),
     Case("left_join", "SELECT f.id, d.name FROM fact f LEFT JOIN dim d ON f.k = d.k", "affected"),
     Case("full_join", "SELECT f.id, d.name, d.k AS dk FROM fact f FULL JOIN dim d ON f.k = d.k", "affected"),
-    Case("exists", "SELECT d.name FROM dim d WHERE EXISTS (SELECT 1 FROM fact f WHERE f.k = d.k AND f.qty > 2)", "affected"),
+    Case(
+        "exists",
+        "SELECT d.name FROM dim d WHERE EXISTS (SELECT 1 FROM fact f WHERE f.k = d.k AND f.qty > 2)",
+        "affected",
+    ),
     Case("not_exists", "SELECT d.name FROM dim d WHERE NOT EXISTS (SELECT 1 FROM fact f WHERE f.k = d.k)", "affected"),
     Case("not_in", "SELECT d.name FROM dim d WHERE d.k NOT IN (SELECT k FROM other)", "affected"),
     Case(
@@ -82,7 +106,11 @@ CASES = (
         "SELECT id, g, row_number() OVER (PARTITION BY g ORDER BY amount DESC, id) AS rn, sum(qty) OVER (PARTITION BY g) AS total FROM fact",
         "affected",
     ),
-    Case("nested_aggregate", "SELECT n, count(*) AS groups FROM (SELECT g, count(*) AS n FROM fact GROUP BY g) t GROUP BY n", "affected"),
+    Case(
+        "nested_aggregate",
+        "SELECT n, count(*) AS groups FROM (SELECT g, count(*) AS n FROM fact GROUP BY g) t GROUP BY n",
+        "affected",
+    ),
     Case("intersect", "SELECT k FROM fact INTERSECT SELECT k FROM dim", "affected"),
     Case("except_all", "SELECT k FROM fact EXCEPT ALL SELECT k FROM dim", "affected"),
     Case("top_k", "SELECT id, amount FROM fact ORDER BY amount DESC, id LIMIT 3", "affected"),

@@ -50,7 +50,10 @@ def deployment(tmp_path_factory):
     """A Connect server that outlives its killed clients, as a warm server does, and an engine connected to it."""
     root = tmp_path_factory.mktemp("crash")
     with start_connect_server(
-        warehouse=str(root / "spark"), master="local[2]", driver_memory="1500m", log=root / "server.log",
+        warehouse=str(root / "spark"),
+        master="local[2]",
+        driver_memory="1500m",
+        log=root / "server.log",
         conf={"spark.sql.shuffle.partitions": "2"},
     ) as url:
         settings = Settings.load(catalog=f"sqlite:///{root}/ivm.db", warehouse=str(root / "w"), spark={"master": url})
@@ -69,14 +72,18 @@ def deployment(tmp_path_factory):
 
 
 def change(spark, number: int) -> None:
-    spark.sql(f"INSERT INTO crash.t VALUES ({number * 10}, 'c', {number % 5}), ({number * 10 + 1}, 'a', {number})").collect()
+    spark.sql(
+        f"INSERT INTO crash.t VALUES ({number * 10}, 'c', {number % 5}), ({number * 10 + 1}, 'a', {number})"
+    ).collect()
     spark.sql(f"UPDATE crash.t SET v = v + 1 WHERE id % 3 = {number % 3}").collect()
     spark.sql(f"DELETE FROM crash.t WHERE id = {(number - 1) * 10}").collect()
 
 
 def run_and_die(settings: Settings, point: str, skip: int, master: str | None = None) -> None:
     arguments = [master or settings.spark.master, settings.catalog, settings.warehouse, point, str(skip)]
-    done = subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
     assert "dying" in done.stdout, f"the program did not get to {point}: {done.stdout}{done.stderr[-2000:]}"
 
 
