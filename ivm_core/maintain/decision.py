@@ -51,7 +51,7 @@ def _history_gone(session: Session, batch: Batch, job: MaintenanceJob) -> Decisi
         if item.empty:
             continue
         oldest_needed = item.from_version if item.table in before else item.from_version + 1
-        earliest = session.log(session.location(item.table)).earliest_readable()
+        earliest = session.table_log(item.table).earliest_readable()
         if oldest_needed < earliest:
             detail = (
                 f"{item.table} version {oldest_needed} is past its retention; the oldest readable one is {earliest}"
@@ -72,7 +72,7 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
 def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:
     """Rows of change in the batch, by base table, as commit metrics tell."""
     return {
-        item.table: changed_rows(session.log(session.location(item.table)).commits(item.from_version, item.to_version))
+        item.table: changed_rows(session.table_log(item.table).commits(item.from_version, item.to_version))
         for item in batch.ranges
         if not item.empty
     }

@@ -38,6 +38,7 @@ class Session:
         self._spark: SparkSession | None = None
         self._compiled: dict[str, CompiledView] = {}
         self._changes: ChangeCache | None = None
+        self._logs: dict[str, TableLog] = {}
 
     @property
     def spark(self) -> SparkSession:
@@ -75,6 +76,7 @@ class Session:
         finally:
             self._changes.close()
             self._changes = None
+            self._logs.clear()
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
@@ -83,6 +85,14 @@ class Session:
     def log(self, location: str) -> TableLog:
         """The Delta log of a table."""
         return TableLog(location, self._spark)
+
+    def table_log(self, name: str) -> TableLog:
+        """The log of what a view reads. A base table's is opened once in a block of shared reads: the cut fixes its end."""
+        if self._changes is None or self.catalog.find_view(name) is not None:
+            return self.log(self.location(name))
+        if name not in self._logs:
+            self._logs[name] = self.log(self.location(name))
+        return self._logs[name]
 
     def has_table(self, location: str) -> bool:
         """True where a Delta table is at the location."""
@@ -131,7 +141,7 @@ class Session:
             raise BaseTableError(
                 f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
             )
-        return Relation(name, table.location, self.log(table.location).table_id(), table.columns, None)
+        return Relation(name, table.location, self.table_log(name).table_id(), table.columns, None)
 
     def compiled(self, view: ViewRecord) -> CompiledView:
         """The view's plan and layout, compiled once per process and definition."""

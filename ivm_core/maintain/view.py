@@ -124,7 +124,7 @@ def _next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: C
             ranges.append(TableRange(table, target.table_id, -1, target.version, CommitClass.REPLACED))
             continue
         end = max(start.version, target.version)
-        commits = session.log(session.location(table)).commits(start.version, end)
+        commits = session.table_log(table).commits(start.version, end)
         kind = range_class(commits, start.version, end)
         ranges.append(TableRange(table, target.table_id, start.version, end, kind))
     return Batch(view.name, _next_number(session, view, now), tuple(ranges), view.fingerprint)
