@@ -63,6 +63,10 @@ WHERE s_suppkey % :step = :residue
 """,
 }
 
+# ``bench.order_keys.order_index`` and ``order_key`` in SQL, which means the same in classic and Connect sessions.
+INDEX = "shiftleft(shiftright(:key, 5), 3) + (:key & 7) + :shift"
+ORDER_KEY = "shiftleft(shiftleft(shiftright(:index, 3), 2) | :sequence, 3) | (:index & 7)"
+
 
 @dataclass(frozen=True, slots=True)
 class Stream:
@@ -109,19 +113,14 @@ class Stream:
         return KeyBlock(start, start + orders - 1, 0)
 
 
-# The dbgen index of a key and back, as in bench.order_keys: SQL means the same in a classic and a Connect session.
-_INDEX = "shiftleft(shiftright({key}, 5), 3) + ({key} & 7) + {shift}"
-_ORDER_KEY = "shiftleft(shiftleft(shiftright({index}, 3), 2) | {sequence}, 3) | ({index} & 7)"
-
-
 def _rekeyed(frame: DataFrame, key: str, donors: KeyBlock, added: KeyBlock) -> DataFrame:
     """The donors' rows with the keys of the orders to add: ``order_key(index − donors.first + added.first)``."""
     low, high = donors.key_range
-    donated = exp.Between(this=exp.column(key), low=exp.Literal.number(low), high=exp.Literal.number(high))
-    index = "(" + _INDEX.format(key=key, shift=added.first - donors.first) + ")"
-    rekeyed = _ORDER_KEY.format(index=index, sequence=added.sequence)
-    columns = [f"{rekeyed} AS {key}" if name == key else name for name in frame.columns]
-    return frame.where(donated.sql("spark")).selectExpr(*columns)
+    index = _bound(INDEX, key=exp.column(key), shift=added.first - donors.first)
+    new_key = _bound(ORDER_KEY, index=exp.paren(index), sequence=added.sequence)
+    columns = [exp.alias_(new_key, key) if name == key else exp.column(name) for name in frame.columns]
+    donated = frame.where(_bound(":key BETWEEN :low AND :high", key=exp.column(key), low=low, high=high).sql("spark"))
+    return donated.selectExpr(*(column.sql("spark") for column in columns))
 
 
 def _append(frame: DataFrame, table: str) -> int:
@@ -135,5 +134,9 @@ def _affected(spark: SparkSession, statement: str, **arguments: int) -> int:
 
     Delta's UPDATE and DELETE leave Spark's own parameter markers unbound, so sqlglot puts the values in.
     """
-    bound = exp.replace_placeholders(sqlglot.parse_one(statement, dialect="spark"), **arguments)
-    return int(spark.sql(bound.sql("spark")).collect()[0]["num_affected_rows"])
+    return int(spark.sql(_bound(statement, **arguments).sql("spark")).collect()[0]["num_affected_rows"])
+
+
+def _bound(sql: str, **arguments: int | exp.Expression) -> exp.Expression:
+    """The SQL with the arguments in place of its ``:names``."""
+    return exp.replace_placeholders(sqlglot.parse_one(sql, dialect="spark"), **arguments)

@@ -88,8 +88,11 @@ def chart_views(result: DemoResult) -> Chart:
         bars = [Bar(top, view.seconds * scale, "delta", seconds(view.seconds))]
         if view.full_seconds is not None:
             bars.append(Bar(top + BAR_HEIGHT + 2, view.full_seconds * scale, "full", seconds(view.full_seconds)))
-        good = None if view.ratio is None else view.ratio >= 1
-        rows.append(ChartRow(view.name, top, tuple(bars), _gain(view.ratio), good, _hint(view)))
+        # Where a full refresh was chosen, the two bars are the same work done twice: no gain to speak of.
+        same = view.batches[-1].strategy == "full"
+        note = "full chosen" if same else _gain(view.ratio)
+        good = None if same or view.ratio is None else view.ratio >= 1
+        rows.append(ChartRow(view.name, top, tuple(bars), note, good, _hint(view)))
     return Chart(tuple(rows), _ticks(longest, scale), len(rows) * ROW_HEIGHT + AXIS_HEIGHT)
 
 

@@ -46,7 +46,9 @@ class DefinitionError(IvmError):
     code = "DEFINITION"
     exit_code = 2
 
-    def __init__(self, message: str, *, construct: str = "", line: int | None = None, column: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, construct: str = "", line: int | None = None, column: int | None = None
+    ) -> None:
         position = f" (line {line}, column {column})" if line is not None else ""
         super().__init__(f"{message}{position}")
         self.construct = construct

@@ -26,15 +26,15 @@ PERMANENT_CODES = frozenset(
 CONSEQUENCE = "UPSTREAM_FAILED"  # not a cause of its own
 
 
-class Concurrent(Exception):  # noqa: N818 - reads as what happened in the task's log
+class Concurrent(Exception):
     """Another commit won the race for the same table; the next try starts from what it left."""
 
 
-class Permanent(Exception):  # noqa: N818
+class Permanent(Exception):
     """No retry can pass: the definition, the schema, the settings or the run's own parameters are wrong."""
 
 
-class PartlyFailed(Exception):  # noqa: N818
+class PartlyFailed(Exception):
     """Some views failed, for a reason that may pass; the others are done and stay done."""
 
 

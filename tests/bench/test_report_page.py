@@ -136,3 +136,15 @@ def test_seconds(value: float | None, text: str) -> None:
 @pytest.mark.parametrize(("value", "text"), [(None, "–"), (5.24, "5.2×"), (31.4, "31×"), (9.96, "10×")])
 def test_times(value: float | None, text: str) -> None:
     assert times(value) == text
+
+
+def test_page_says_so_where_batches_were_slower() -> None:
+    reports = [{"views": [entry("a.b", 2.0, 1.0)]}] * 3
+    page = Page(render_page(replace(sample_result(), views=join_reports(reports))))
+    assert "2.0×slower than full refreshes" in page.text and "2.0× slower" in page.text
+
+
+def test_chosen_full_refresh_is_no_gain_and_no_loss() -> None:
+    reports = [{"views": [entry("a.b", 2.0, 1.0, strategy="full", reason="cheaper")]}] * 3
+    (row,) = chart_views(replace(sample_result(), views=join_reports(reports))).rows
+    assert (row.note, row.good) == ("full chosen", None)
