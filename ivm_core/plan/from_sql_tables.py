@@ -35,7 +35,10 @@ def bind_from(select: exp.Expr, scope: Scope) -> Relation:
     clause = select.args.get("from_")
     if clause is None:
         return one_row(scope)
-    relation = _joined(clause.this, select.args.get("joins") or [], scope)
+    relation = bind_table(clause.this, scope)
+    # Left to right, a comma like a JOIN, as Spark does unless spark.sql.ansi.relationPrecedence is set.
+    for join in select.args.get("joins") or []:
+        relation = _join(relation, join, scope)
     for lateral in select.args.get("laterals") or []:
         relation = _lateral(relation, lateral, scope, JoinKind.INNER, None)
     return relation
@@ -64,30 +67,6 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
     fields = tuple(Field(f"col{i + 1}", scope.context.fresh(f"col{i + 1}")) for i in range(width))
     plan = Values(tuple(f.name for f in fields), tuple(t or "" for t in types), rows)
     return Relation(plan, fields, one_row=len(rows) == 1, at_most_one_row=len(rows) == 1)
-
-
-def _joined(first: exp.Expr, joins: list[exp.Join], scope: Scope) -> Relation:
-    """Left to right; a comma binds less tightly than JOIN."""
-    comma = next((i for i, join in enumerate(joins) if join.meta.get("comma") and i > 0), None)
-    if comma is not None:
-        left = _joined(first, joins[:comma], scope)
-        if isinstance(joins[comma].this, exp.Lateral) or _is_generator(joins[comma].this):
-            left = _join(left, joins[comma], scope)
-            for join in joins[comma + 1 :]:
-                left = _join(left, join, scope)
-            return left
-        return _cross(left, _joined(joins[comma].this, joins[comma + 1 :], scope))
-    if (
-        joins
-        and joins[0].meta.get("comma")
-        and not isinstance(joins[0].this, exp.Lateral)
-        and not _is_generator(joins[0].this)
-    ):
-        return _cross(bind_table(first, scope), _joined(joins[0].this, joins[1:], scope))
-    relation = bind_table(first, scope)
-    for join in joins:
-        relation = _join(relation, join, scope)
-    return relation
 
 
 def bind_table(node: exp.Expr, scope: Scope) -> Relation:
@@ -201,17 +180,6 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
         apply_conditions(block, part)
     one = left.one_row and right.one_row and not condition and kind == JoinKind.INNER
     return Relation(block.plan, fields, tuple(block.correlated), one_row=one, at_most_one_row=one)
-
-
-def _cross(left: Relation, right: Relation) -> Relation:
-    one = left.one_row and right.one_row
-    return Relation(
-        Join(left.plan, right.plan),
-        (*left.fields, *right.fields),
-        (*left.correlated, *right.correlated),
-        one_row=one,
-        at_most_one_row=one,
-    )
 
 
 def _join_using(

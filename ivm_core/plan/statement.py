@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ivm_core.errors import DefinitionError
@@ -43,7 +42,7 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
     if not tokens:
         return []
     try:
-        trees = _Parser(dialect=Spark).parse(tokens, sql)
+        trees = Spark().parser().parse(tokens, sql)
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
         line, column = first.get("line"), first.get("col")
@@ -59,17 +58,6 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
             column=max(1, column - len(near) + 1) if column else None,
         ) from error
     return [tree for tree in trees if tree is not None]
-
-
-class _Parser(SparkParser):
-    """Spark's parser, which also marks the joins that were written as a comma: they bind less tightly than JOIN."""
-
-    def _parse_join(self, *args: Any, **options: Any) -> exp.Join | None:
-        comma = self._curr is not None and self._curr.token_type == TokenType.COMMA
-        join = super()._parse_join(*args, **options)
-        if comma and join is not None:
-            join.meta["comma"] = True
-        return join
 
 
 def position(node: exp.Expr | None) -> tuple[int | None, int | None]:

@@ -47,7 +47,7 @@ _DATE = (exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.AddMonths, exp.LastDay, ex
 _SAME_AS_FIRST = (
     exp.Paren, exp.Alias, exp.Min, exp.Max, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue,
     exp.NthValue, exp.ArgMax, exp.ArgMin, exp.Mode, exp.IgnoreNulls, exp.RespectNulls, exp.Abs, exp.Neg, exp.Nullif,
-    exp.Window, exp.Filter, exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg,
+    exp.Window, exp.Filter, exp.ArrayFilter, exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg,
 )  # fmt: skip
 _EXTRACTED_INT = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "DOY", "HOUR", "MINUTE")
 _DAY_UNITS = ("DAY", "WEEK", "MONTH", "YEAR", "QUARTER")
@@ -89,6 +89,8 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
         case exp.ArrayAgg() | exp.ArrayUniqueAgg():
             element = of(_argument(expression))
             return f"array<{element}>" if element else None
+        case exp.Array() | exp.VarMap() | exp.Struct():
+            return _constructed(expression, input_types)
         case exp.Lag() | exp.Lead():
             default = expression.args.get("default")
             return of(expression.this) if default is None or of(default) in (of(expression.this), "void") else None
@@ -112,6 +114,24 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
         if isinstance(expression, kinds):
             return answer
     return None
+
+
+def _constructed(expression: exp.Expr, input_types: Types) -> Type | None:
+    """array(…), map(…) and struct(…)."""
+    if isinstance(expression, exp.Array):
+        element = common_type(*(type_of(item, input_types) for item in expression.expressions))
+        return f"array<{element}>" if element else None
+    if isinstance(expression, exp.VarMap):
+        arrays = [type_of(expression.args[part], input_types) for part in ("keys", "values")]
+        inner = [kind.removeprefix("array<")[:-1] for kind in arrays if kind and kind.startswith("array<")]
+        return f"map<{','.join(inner)}>" if len(inner) == 2 else None
+    fields = []
+    for item in expression.expressions:
+        data_type = type_of(item.expression, input_types) if isinstance(item, exp.PropertyEQ) else None
+        if data_type is None:
+            return None
+        fields.append(f"{item.this.name}:{data_type}")
+    return f"struct<{','.join(fields)}>"
 
 
 def _argument(expression: exp.Expr) -> exp.Expr | None:

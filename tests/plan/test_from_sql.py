@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ivm_core.errors import DefinitionError
+from ivm_core.errors import DefinitionError, UnsupportedConstruct
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.explain import explain
 from ivm_core.plan.from_sql import from_sql
-from ivm_core.plan.nodes import Join, JoinKind, Scan, walk
+from ivm_core.plan.nodes import Scan, walk
 from ivm_core.plan.normalize import normalize
 from tests.plan.queries import QUERIES, SPARK_ONLY, TABLES
 from tests.spec import Spec, read_specs
@@ -46,11 +46,9 @@ def test_positions_are_those_of_the_whole_statement() -> None:
     assert (caught.value.line, caught.value.column) == (3, 8)
 
 
-def test_commas_bind_less_tightly_than_joins() -> None:
+def test_a_comma_joins_like_any_other_join() -> None:
     comma = from_sql("SELECT t.a FROM t, u RIGHT JOIN w ON u.k = w.k", TABLES, "shop")
-    cross = from_sql("SELECT t.a FROM t CROSS JOIN u RIGHT JOIN w ON u.k = w.k", TABLES, "shop")
-    outermost = [next(node for node in walk(plan) if isinstance(node, Join)) for plan in (comma, cross)]
-    assert [join.kind for join in outermost] == [JoinKind.INNER, JoinKind.RIGHT]
+    assert comma == from_sql("SELECT t.a FROM t CROSS JOIN u RIGHT JOIN w ON u.k = w.k", TABLES, "shop")
 
 
 def test_binding_leaves_the_query_as_it_was() -> None:
@@ -60,3 +58,16 @@ def test_binding_leaves_the_query_as_it_was() -> None:
     before = view.query.copy()
     from_sql(view.query, TABLES, "shop")
     assert view.query == before
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select t.a from t where exists (select 1 from u where u.a = t.a having count(*) > 0)",
+        "select a from t where a = any (select 1) or b > 1",
+    ],
+)
+def test_what_no_plan_can_say_is_refused_by_name(sql: str) -> None:
+    with pytest.raises(UnsupportedConstruct) as caught:
+        from_sql(sql, TABLES, "shop")
+    assert caught.value.line == 1
