@@ -6,11 +6,13 @@ Connect server serves all of it, so that loading, the DAG's tasks and the timed 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 import shutil
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -96,7 +98,7 @@ def _run(sf: float, base: Path, deployment: Path, display: Display) -> DemoResul
             )
             overridden = settings.model_copy(update={"spark": settings.spark.model_copy(update={"master": url})})
             spark = open_session(overridden)
-            stack.callback(spark.stop)
+            stack.callback(_end_session, spark, url)
         with _timed(steps, "tables loaded"), display.step("Load base tables", len(tpch_data.TABLES)) as advance:
             tpch_data.create_tables(spark)
             tpch_data.load(spark, data, advance)
@@ -209,6 +211,14 @@ def _interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _end_session(spark: SparkSession, url: str) -> None:
+    """Stop the session where its server still lives: to a dead one the client would say goodbye for ten minutes."""
+    host, _, port = url.removeprefix("sc://").partition(":")
+    with contextlib.suppress(OSError):
+        socket.create_connection((host, int(port)), 1).close()
+        spark.stop()
 
 
 def _machine() -> dict[str, str]:

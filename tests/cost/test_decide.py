@@ -37,7 +37,14 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         # Under a second there is nothing to gain.
         (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "incremental", "linear"),
         # Nothing is ruled out for ever.
-        (Policy.AUTO, INCREMENTAL, past(*[(True, 5.0)] * TRY_AGAIN, (False, 9.0), (False, 9.0)), None, "incremental", "linear"),
+        (
+            Policy.AUTO,
+            INCREMENTAL,
+            past(*[(True, 5.0)] * TRY_AGAIN, (False, 9.0), (False, 9.0)),
+            None,
+            "incremental",
+            "linear",
+        ),
         (Policy.FULL, INCREMENTAL, Statistics(), None, "full", "policy"),
         (Policy.AUTO, NO_RULE, Statistics(), None, "full", "unsupported_operator"),
         (Policy.INCREMENTAL, INCREMENTAL, Statistics(), GONE, "full", "history_gone"),

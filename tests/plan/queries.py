@@ -68,7 +68,6 @@ select t.a, u.x from t full join u on t.a = u.a and t.b = u.k
 select t.a, u.k, w.z from t left join u on t.a = u.a left join w on u.k = w.k
 select t.a, u.k, w.z from t left join (u join w on u.k = w.k) on t.a = u.a
 select t.a, u.k, w.z from t, u left join w on u.k = w.k where t.a = u.a
-select t.a, u.k, w.z from t left join u left join w on u.k = w.k on t.a = u.a
 select q.a, q.z from (select * from (select t.a, w.z from t join w on t.b = w.k)) q
 select t.a, u.k, w.z from t cross join u full join w on u.k = w.k
 select t.a, u.k, w.z from t, u right join w on u.k = w.k
@@ -77,7 +76,6 @@ select a, b, x from t join u using (a)
 select a, b, x, t.a as ta, u.a as ua from t left join u using (a)
 select a, b, x from t right join u using (a)
 select a, b, x, t.a as ta, u.a as ua from t full join u using (a)
-select u.*, w.y from u left join w using (k)
 select a, z from t join u using (a) join w using (k)
 select a, b from t left semi join u on t.a = u.a
 select a, b from t left anti join u on t.a = u.a and u.k > 1
