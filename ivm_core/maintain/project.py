@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TypeVar
 from ivm_core.catalog.model import TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
-from ivm_core.errors import DefinitionError, SettingsError
+from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError
 from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.register import check_view, create_view, tables_of
 from ivm_core.maintain.session import Session
@@ -56,7 +57,8 @@ def apply_project(
     for view in views:
         if on_progress:
             on_progress(view.name, actions["view", view.name])
-        _apply_view(session, view, actions["view", view.name])
+        with _naming(view.file):
+            _apply_view(session, view, actions["view", view.name])
     write_manifest(session)
     return changes
 
@@ -104,23 +106,34 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
     if not root.is_dir():
         raise SettingsError(f"There is no folder {root}. Give the project's folder, or run `ivm init`.")
     tables = [_parse(file, parse_table) for file in sorted((root / "tables").glob("*.sql"))]
-    views = {
-        view.name: view for view in (_parse(file, parse_definition) for file in sorted((root / "views").glob("*.sql")))
-    }
-    order = TopologicalSorter({name: [t for t in tables_of(view.query) if t in views] for name, view in views.items()})
+    views: dict[str, ViewDefinition] = {}
+    reads: dict[str, list[str]] = {}
+    for file in sorted((root / "views").glob("*.sql")):
+        with _naming(file.name):
+            view = parse_definition(file.read_text(encoding="utf-8"))
+            views[view.name] = replace(view, file=file.name)
+            reads[view.name] = list(tables_of(view.query))
+    order = TopologicalSorter({name: [t for t in tables if t in views] for name, tables in reads.items()})
     try:
         return tables, [views[name] for name in order.static_order()]
     except CycleError as error:
-        raise DefinitionError(f"The views read each other in a circle: {' → '.join(error.args[1])}.") from None
+        circle = " → ".join(f"{name} ({views[name].file})" for name in error.args[1])
+        raise DefinitionError(f"The views read each other in a circle: {circle}.") from None
 
 
 def _parse(file: Path, parse: Callable[[str], Parsed]) -> Parsed:
-    try:
+    with _naming(file.name):
         return parse(file.read_text(encoding="utf-8"))
-    except DefinitionError as error:
-        error.add_note(str(file))
-        error.args = (f"{file.name}: {error.message}",)
-        error.message = error.args[0]
+
+
+@contextmanager
+def _naming(file: str) -> Iterator[None]:
+    """Errors in a definition say which file it is in."""
+    try:
+        yield
+    except (DefinitionError, NotIncrementalError) as error:
+        error.message = f"{file}: {error.message}"
+        error.args = (error.message,)
         raise
 
 

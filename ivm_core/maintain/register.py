@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 from sqlglot import exp
 
@@ -96,14 +95,26 @@ def check_view(session: Session, definition: ViewDefinition) -> CompiledView:
     return compiled
 
 
+# Spark reads `format`.`path` as a file, whatever the catalogue says.
+FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml"})
+
+
 def tables_of(query: exp.Expression) -> tuple[str, ...]:
-    """The tables that a query names, CTEs aside, as ``schema.table`` in lower case."""
+    """The tables that a query names, CTEs aside, as ``schema.table`` in lower case. Raises InvalidNameError for a path."""
     names: set[str] = set()
+    qualified: set[str] = set()
     for table in query.find_all(exp.Table):
-        if isinstance(table.this, exp.Identifier):
-            names.add(f"{table.db or 'default'}.{table.name}".lower())
+        if not isinstance(table.this, exp.Identifier):
+            continue
+        if table.db.lower() in FILE_FORMATS or "/" in table.name:
+            raise InvalidNameError(
+                f"A view reads tables by name, not files: {table.db}.`{table.name}`. Register the table first.",
+                construct=table.name,
+            )
+        names.add(f"{table.db or 'default'}.{table.name}".lower())
+        if table.db:
+            qualified.add(f"{table.db}.{table.name}".lower())
     ctes = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    qualified = {f"{t.db}.{t.name}".lower() for t in query.find_all(exp.Table) if t.db}
     return tuple(sorted(n for n in names if n in qualified or n.removeprefix("default.") not in ctes))
 
 
@@ -162,6 +173,5 @@ def refresh_view(session: Session, name: str, run_id: str | None = None) -> Main
 
 
 def state_location(session: Session, record: ViewRecord) -> str:
-    """The folder of a view's state: percent-encoded names below ``views``, made unique by the view's id."""
-    schema, view = (quote(part, safe="") for part in record.name.split(".", 1))
-    return f"{session.settings.warehouse.rstrip('/')}/views/{schema}/{view}-{record.view_id[:8]}"
+    """The folder of a view's state, below ``views``; the view's id makes it unique."""
+    return f"{session.settings.warehouse.rstrip('/')}/views/{record.name.replace('.', '/')}-{record.view_id[:8]}"

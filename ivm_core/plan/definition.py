@@ -50,6 +50,7 @@ class ViewDefinition:
     on_drift: OnDrift = OnDrift.FAIL
     properties: tuple[tuple[str, str], ...] = ()
     if_not_exists: bool = False
+    file: str = ""  # the name of the file it was read from
 
 
 KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.validate_every", "ivm.on_drift")

@@ -41,6 +41,8 @@ def name_problem(name: str) -> str:
         ord(character) < 32 or ord(character) == 127 for character in name
     ):
         return "it holds a path separator, a dot or a control character"
+    if not name.isascii() or not all(character.isalnum() or character == "_" for character in name):
+        return "Spark's catalogue takes letters of the Latin alphabet, digits and _ only"
     if name.lower().startswith(HIDDEN_PREFIX):
         return f"the prefix {HIDDEN_PREFIX} is kept for hidden columns and tables"
     return ""
