@@ -87,7 +87,7 @@ for name, conf in {
 story["after"] = contents()
 change(
     "INSERT INTO shop.customers VALUES (4, 'DE')",
-    "CREATE OR REPLACE TABLE shop.orders (id BIGINT, customer_id BIGINT, amount STRING) USING DELTA "
+    "CREATE OR REPLACE TABLE shop.orders (id BIGINT, customer_id BIGINT, amount DECIMAL(12, 2)) USING DELTA "
     "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')",
 )
 story["partly_failed"] = run()
