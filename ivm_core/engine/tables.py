@@ -125,10 +125,10 @@ def register_view(spark: SparkSession, name: str, location: str, visible_sql: st
 
 def drop_state(spark: SparkSession, name: str, location: str) -> None:
     """Remove a view, the name of its state table, and the state itself."""
-    _run(spark, exp.Drop(this=table_name(name), kind="VIEW", exists=True))
+    _run(spark, exp.Drop(tables=[table_name(name)], kind="VIEW", exists=True))
     hidden = state_name(name)
     if table_exists(spark, hidden):
-        _run(spark, exp.Drop(this=table_name(hidden), kind="TABLE", exists=True))
+        _run(spark, exp.Drop(tables=[table_name(hidden)], kind="TABLE", exists=True))
     remove_table(spark, location)
 
 

@@ -14,7 +14,7 @@ from ivm_core.job.model import MaintenanceJob
 from ivm_core.job.strategy import strategy_of
 from ivm_core.maintain.group import qualified
 from ivm_core.maintain.model import Explanation, OperatorStrategy
-from ivm_core.maintain.register import resolve_table, tables_of
+from ivm_core.maintain.register import check_free, resolve_table, tables_of
 from ivm_core.maintain.session import Session
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.explain import explain as plan_text
@@ -88,5 +88,6 @@ def _compiled(session: Session, view_or_sql: str) -> CompiledView:
     if len(view_or_sql.split()) == 1:
         return session.compiled(session.catalog.view(qualified(view_or_sql)))
     definition = parse_definition(view_or_sql)
+    check_free(session, definition.name)
     schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
     return compile_view(definition.name, definition.query, schemas)

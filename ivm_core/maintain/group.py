@@ -43,7 +43,7 @@ def qualified(name: str) -> str:
 def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | None = None) -> Cut:
     """Fix the version of every base table that the views read, upstream views' tables included. Needs no JVM on local paths.
 
-    ``as_of``: the newest version committed at or before that instant (naive: UTC). Raises BaseTableError for a missing table.
+    ``as_of``: the newest version committed at or before that instant (naive: UTC).
     """
     if as_of is not None:
         as_of = as_of.astimezone(UTC) if as_of.tzinfo else as_of.replace(tzinfo=UTC)
@@ -51,7 +51,9 @@ def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | No
     for table in sorted({table for view in views for table in view.tables}):
         if session.catalog.find_view(table) is not None:
             continue
-        log = session.base_log(table)
+        if not session.has_table(session.location(table)):
+            continue  # the views that read it fail by themselves, and only they
+        log = session.table_log(table)
         version = log.version_as_of(as_of)
         if version is not None:
             versions.append(TableVersion(table, log.table_id(), version))

@@ -41,8 +41,7 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
         raise ViewExistsError(
             f"The view {definition.name} exists with another definition. Drop it first, or change its file and run `ivm apply`."
         )
-    if session.catalog.table(definition.name) is not None:
-        raise InvalidNameError(f"{definition.name} is the name of a base table. Choose another name.")
+    check_free(session, definition.name)
     compiled = check_view(session, definition)
     record = existing or ViewRecord(
         view_id=str(uuid.uuid4()),
@@ -70,6 +69,12 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
     session.catalog.update_view(record)
     session.show(record)
     return record
+
+
+def check_free(session: Session, name: str) -> None:
+    """Raise InvalidNameError where a base table has the name."""
+    if session.catalog.table(name) is not None:
+        raise InvalidNameError(f"{name} is the name of a base table. Choose another name.")
 
 
 def check_view(session: Session, definition: ViewDefinition) -> CompiledView:

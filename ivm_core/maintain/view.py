@@ -20,10 +20,12 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.bind import range_class
 from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord
+from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
+from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
-from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, IvmError
+from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, HistoryGone, IvmError
 from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
@@ -77,7 +79,12 @@ def maintain_view(
         decision = decide_batch(session, view, now, batch, policy)
         if decision.strategy is Strategy.FULL:
             return _full(session, view, now, cut, decision, run_id)
-        return _run(session, view, batch, decision, run_id)
+        try:
+            return _run(session, view, batch, decision, run_id)
+        except HistoryGone as error:
+            gone = Decision(Strategy.FULL, Reason.HISTORY_GONE, error.message)
+            allowed = decide(policy or Policy(view.policy), gone, Statistics())
+            return _full(session, view, now, cut, allowed, run_id)
 
 
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:

@@ -14,7 +14,7 @@ from ivm_core.plan.schema import ForeignKey
 
 FULL = """\
 -- what it is for
-CREATE INCREMENTAL MATERIALIZED VIEW Gold.`Revenue by nation`
+CREATE INCREMENTAL MATERIALIZED VIEW Gold.`Revenue_by_nation`
 COMMENT 'Profit, it''s said'
 TBLPROPERTIES ('ivm.refresh_policy' = 'incremental_strict', ivm.validate_every = '24 hours', 'ivm.on_drift' 'repair', 'x' = '1')
 SCHEDULE CRON '0 * * * *' -- hourly
@@ -25,7 +25,7 @@ AS WITH q AS (SELECT 'it''s' AS s) SELECT s FROM q;
 
 def test_every_clause_is_read() -> None:
     view = parse_definition(FULL)
-    assert view.name == "gold.revenue by nation"
+    assert view.name == "gold.revenue_by_nation"
     assert view.comment == "Profit, it's said"
     assert (view.schedule, view.group) == ("0 * * * *", "nightly")
     assert (view.policy, view.on_drift) == (Policy.INCREMENTAL_STRICT, OnDrift.REPAIR)
