@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from graphlib import TopologicalSorter
-
-import structlog
 
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Cut, TableVersion
@@ -20,7 +19,7 @@ from ivm_core.maintain.view import maintain_view, needs_batch
 from ivm_core.plan.definition import Policy
 from ivm_core.plan.nodes import Scan, walk
 
-logger = structlog.get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 Progress = Callable[[str, str], None]
 
@@ -99,7 +98,8 @@ def maintain_views(
             try:
                 reports[view.name] = maintain_view(session, view, cut, policy, run_id)
             except Exception as error:  # any failure of one view leaves the others their run
-                logger.warning("view failed", view=view.name, error=type(error).__name__)
+                # The report carries the message; whoever shows reports shows it.
+                logger.info("%s failed: %s", view.name, type(error).__name__)
                 message = error.message if isinstance(error, IvmError) else f"{type(error).__name__}: {error}"
                 code = error.code if isinstance(error, IvmError) else getattr(error, "code", "ERROR")
                 reports[view.name] = _failure(view, message, str(code))
