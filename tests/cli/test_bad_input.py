@@ -175,6 +175,7 @@ def test_view_that_others_read_is_kept(run: Run, deployment: Path) -> None:
     assert state(deployment) == before
 
 
+@pytest.mark.slow
 def test_missing_base_table_at_run_time(run: Run, deployment: Path, spark: SparkSession) -> None:
     settings = ("--settings", str(deployment))
     with Engine.open(spark=spark, settings=deployment / "ivm.toml") as engine:

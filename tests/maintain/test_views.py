@@ -65,6 +65,7 @@ def test_a_run_without_changes_does_nothing(engine, views):
     assert {report.strategy for report in engine.maintain()} == {"noop"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["filter", "aggregates", "float_sum", "left_join", "window", "global_aggregate"])
 def test_validation_agrees(engine, views, name):
     assert engine.validate(f"v.{name}").ok
