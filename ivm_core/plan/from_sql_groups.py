@@ -85,6 +85,9 @@ class Groups:
             if not references(named.expression) <= set(block.plan.names):
                 raise refusal("an outer reference inside GROUP BY or an aggregate", named.expression)
         global_aggregate = not self.keys and self.sets is None
+        if global_aggregate and not self.aggregates:  # SELECT 1 … HAVING …
+            count = exp.Count(this=exp.Star(), big_int=True)
+            self.aggregates.append(Named(block.scope.context.fresh("rows"), count))
         self._correlated_keys()
         if self.sets is None:
             if self.grouping:

@@ -50,18 +50,17 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
             raise complaint(DefinitionError, "WHERE cannot hold aggregates; use HAVING.", where, "WHERE")
         apply_conditions(block, resolve(where.this, scope))
     items = _expand_items(select, block)
-    scope = block.scope
-    having, qualify = select.args.get("having"), select.args.get("qualify")
+    if block.scope is not scope:  # a generator made more rows
+        source = replace(source, one_row=False, at_most_one_row=False)
+        scope = block.scope
     order = order_items(select)
     group = select.args.get("group")
-    grouped = group is not None or having is not None
+    grouped = group is not None or select.args.get("having") is not None
     grouped = grouped or any(has_aggregate(item) for _, item in items) or any(has_aggregate(item) for item in order)
     bound = _bind_items(items, scope)
     aliases = {label.lower(): value for (label, _), value in zip(items, bound, strict=True) if label}
     outputs = replace(scope, aliases=aliases)
-    filters = [
-        resolve(name_windows(part.this, select), outputs) if part is not None else None for part in (having, qualify)
-    ]
+    having, qualify = (_bind_filter(select, clause, outputs) for clause in ("having", "qualify"))
     sort = [resolve(name_windows(item, select), replace(outputs, aliases_first=True)) for item in order]
     sort = [_ordinal(item, bound) for item in sort]
     defaults: dict[str, exp.Expression] = {}
@@ -69,28 +68,36 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     if grouped:
         bind_keys(groups, group, items, scope)
         bound = [groups.over(value, label or "") for (label, _), value in zip(items, bound, strict=True)]
-        filters = [groups.over(part) if part is not None else None for part in filters]
+        having = groups.over(having) if having is not None else None
+        qualify = groups.over(qualify) if qualify is not None else None
         sort = [groups.over(item) for item in sort]
         defaults = groups.close()
-        _check_grouped(block, bound, filters, sort)
-    if filters[0] is not None:
-        apply_conditions(block, filters[0])
+        _check_grouped(block, [*bound, *(part for part in (having, qualify) if part is not None), *sort])
+    if having is not None:
+        apply_conditions(block, having)
     bound = [attach(block, value) for value in bound]
-    if filters[1] is not None:
-        filters[1] = attach(block, filters[1])
-    bound, filters[1], sort = add_windows(block, bound, filters[1], sort, [label or "" for label, _ in items])
-    if filters[1] is not None:
-        apply_conditions(block, filters[1])
-    global_row = bool(grouped and group is None)
+    qualify = attach(block, qualify) if qualify is not None else None
+    bound, qualify, sort = add_windows(block, bound, qualify, sort, [label or "" for label, _ in items])
+    if qualify is not None:
+        apply_conditions(block, qualify)
     if defaults and block.correlated:
         return _values_relation(block, items, bound, defaults, having)
     relation = _project(block, items, bound, sort, select)
-    one = (global_row and having is None) or (not grouped and source.one_row and where is None)
-    one = one and qualify is None and not block.correlated
+    # One group of everything makes one row, which HAVING and QUALIFY may drop.
+    single = (grouped and group is None) or (not grouped and source.one_row)
+    filtered = having is not None or qualify is not None or (where is not None and not grouped)
     relation = replace(
-        relation, one_row=one, at_most_one_row=(one or global_row or source.at_most_one_row) and not block.correlated
+        relation,
+        one_row=single and not filtered and not block.correlated,
+        at_most_one_row=(single or source.at_most_one_row) and not block.correlated,
     )
     return bind_limit(relation, select, sort, scope.context)
+
+
+def _bind_filter(select: exp.Select, clause: str, scope: Scope) -> exp.Expression | None:
+    """The condition of HAVING or QUALIFY."""
+    node = select.args.get(clause)
+    return resolve(name_windows(node.this, select), scope) if node is not None else None
 
 
 def _expand_items(select: exp.Select, block: Block) -> list[Item]:
@@ -181,12 +188,11 @@ def _ordinal(item: exp.Expression, bound: list[exp.Expression]) -> exp.Expressio
     return item
 
 
-def _check_grouped(
-    block: Block, bound: list[exp.Expression], filters: list[exp.Expression | None], sort: list[exp.Expression]
-) -> None:
+def _check_grouped(block: Block, expressions: list[exp.Expression]) -> None:
+    """What stands above the groups may name their keys and aggregates only."""
     labels = {f.name: f.label for f in block.scope.fields}
     available = set(block.plan.names)
-    for expression in (*bound, *(part for part in filters if part is not None), *sort):
+    for expression in expressions:
         stray = [name for name in references(expression) if name in labels and name not in available]
         if stray:
             raise complaint(
@@ -223,6 +229,8 @@ def _project(
         hidden |= {name for part in sort for name in references(part)}
     hidden -= {named.name for named in columns}
     if distinct:
+        if not all(_compares_columns(part, inside) for part in block.correlated):
+            raise refusal("DISTINCT above a correlated condition that does not compare columns", block.correlated[0])
         renamed = {named.expression: named.name for named in columns}
         sort[:] = [
             expect_expression(part.transform(lambda n: column(renamed[n]) if n in renamed else n)) for part in sort
@@ -239,12 +247,19 @@ def _project(
     return Relation(plan, tuple(fields), tuple(block.correlated))
 
 
+def _compares_columns(condition: exp.Expression, inside: set[str]) -> bool:
+    """Whether a correlated condition is ``inner column = outer``: then all rows for one outer row agree in the column."""
+    sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ | exp.NullSafeEQ) else ()
+    inner = [side for side in sides if references(side) & inside]
+    return len(sides) == 2 and len(inner) == 1 and isinstance(inner[0], exp.Column)
+
+
 def _values_relation(
     block: Block,
     items: list[Item],
     bound: list[exp.Expression],
     defaults: dict[str, exp.Expression],
-    having: exp.Expr | None,
+    having: exp.Expression | None,
 ) -> Relation:
     """A correlated aggregate without GROUP BY gives a row even where nothing matches: its values are computed after
     the outer join, with the aggregates of an empty group in place of NULLs."""
