@@ -12,6 +12,8 @@ from ivm_core.apply.names import SOURCE, TARGET, all_of, call, case, col, drift,
 from ivm_core.job.model import Combine, MergeColumn, Write
 
 ANY_GROUP = "__ivm_any"  # stands in for the keys of an aggregate without keys
+ORIGIN = "__ivm_origin"  # where a row of a rewritten state comes from: STORED, BATCH or both, as bits
+STORED, BATCH = 1, 2
 REPLACE = "__ivm_replace"  # rows of the MERGE's source that hold a group's whole new state
 _NEGATIVE = "a group has lost more rows than it had"
 _LEFT_OVER = "a group without rows has a sum left over"
@@ -22,6 +24,18 @@ def accumulators(write: Write) -> tuple[MergeColumn, ...]:
     if any(column.name == write.count for column in write.merge):
         return write.merge
     return (MergeColumn(write.count, Combine.ADD, "bigint"), *write.merge)
+
+
+def rewrite_with_origin(write: Write, state: str, batch: str) -> exp.Select:
+    """All rows of the new state, each with the column ``ORIGIN``."""
+    columns = accumulators(write)
+    names = (*write.keys, *(column.name for column in columns))
+    parts = [
+        exp.select(*(col(name) for name in names), named(number(origin), ORIGIN)).from_(table(relation))
+        for relation, origin in ((state, STORED), (batch, BATCH))
+    ]
+    origin = named(call("bit_or", col(ORIGIN)), ORIGIN)
+    return _combined_and_checked(write, exp.union(*parts, distinct=False), origin).select(col(ORIGIN))
 
 
 def rewrite_state(write: Write, state: str, batch: str, recomputed: str | None = None) -> exp.Query:
@@ -35,10 +49,18 @@ def rewrite_state(write: Write, state: str, batch: str, recomputed: str | None =
         # The one group there is was computed anew.
         return exp.select(*(col(name) for name in names)).from_(table(recomputed))
     parts = [_without(write, relation, names, recomputed) for relation in (state, batch)]
-    union = exp.union(*parts, distinct=False)
+    checked = _combined_and_checked(write, exp.union(*parts, distinct=False))
+    if recomputed is None:
+        return checked
+    return exp.union(checked, exp.select(*(col(name) for name in names)).from_(table(recomputed)), distinct=False)
+
+
+def _combined_and_checked(write: Write, both: exp.Query, *more: exp.Expr) -> exp.Select:
+    """The union of stored groups and a batch's, summed by key; ``more`` columns are computed beside."""
+    columns = accumulators(write)
     combined = exp.select(
-        *(col(key) for key in write.keys), *(named(_combined(column), column.name) for column in columns)
-    ).from_(union.subquery("both"))
+        *(col(key) for key in write.keys), *(named(_combined(column), column.name) for column in columns), *more
+    ).from_(both.subquery("both"))
     if write.keys:
         combined = combined.group_by(*(col(key) for key in write.keys))
     checked = exp.select(
@@ -53,9 +75,7 @@ def rewrite_state(write: Write, state: str, batch: str, recomputed: str | None =
     if not write.keep_empty:
         # A group left over with sums is not filtered: its count raises.
         checked = checked.where(_alive(write))
-    if recomputed is None:
-        return checked
-    return exp.union(checked, exp.select(*(col(name) for name in names)).from_(table(recomputed)), distinct=False)
+    return checked
 
 
 def merge_into_state(

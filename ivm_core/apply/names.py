@@ -8,6 +8,7 @@ from sqlglot import exp
 
 TARGET = "stored"  # alias of the state table
 SOURCE = "batch"  # alias of the batch's rows
+STATE = "__ivm_stored"  # the state's rows at the version the batch found
 DRIFT = "IVM_DRIFT"  # first word of the errors that statements raise for impossible states
 
 

@@ -9,7 +9,7 @@ from ivm_core.batch.model import Commit, CommitClass
 
 # Rows of change (an update is a deletion and an insertion) for each row that a metric counts.
 _METRICS = {
-    "WRITE": (("numOutputRows", 1),),
+    "WRITE": (("numOutputRows", 1), ("num_added_rows", 1)),  # the latter is delta-rs's
     "STREAMING UPDATE": (("numOutputRows", 1),),
     "CREATE TABLE AS SELECT": (("numOutputRows", 1),),
     "DELETE": (("numDeletedRows", 1),),

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pyspark.errors import PySparkException
 from sqlglot import exp
 
 from ivm_core.apply.names import col, copies, named, number, signed
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.engine.bindings import Bindings
+from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.model import Relation
 from ivm_core.engine.snapshots import Snapshots, shown
 from ivm_core.plan.nodes import WEIGHT
@@ -129,7 +129,7 @@ class ChangeCache:
         insert_only = covered.kind is CommitClass.INSERT_ONLY
         try:
             return _keep(self._from_feed(relation, covered, columns), netted=not insert_only)
-        except PySparkException as error:
+        except SPARK_FAILURES as error:
             if not any(code in str(error) for code in _NO_FEED):
                 raise
             logger.info("%s has no change feed for the range, its versions are compared", relation.name)

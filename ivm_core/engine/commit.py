@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pyspark.errors import PySparkException
 from sqlglot import exp
 
 from ivm_core.apply.names import DRIFT, col, spark_sql
+from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import CommitTag, State
 from ivm_core.errors import ConcurrentCommit, DriftError, HistoryGone
@@ -85,7 +85,7 @@ def typed_failures(location: str) -> Iterator[None]:
     """Failures of reading and writing as ``DriftError``, ``HistoryGone`` or ``ConcurrentCommit`` where they are one."""
     try:
         yield
-    except PySparkException as error:
+    except SPARK_FAILURES as error:
         text = str(error)
         if DRIFT in text:
             what = text[text.index(DRIFT) + len(DRIFT) :].lstrip(": ").splitlines()[0].partition(" SQLSTATE")[0]

@@ -9,20 +9,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sqlglot
-from pyspark.errors import PySparkException
 from sqlglot import exp
 
-from ivm_core.apply.names import copies, named, signed
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings, tables_of
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.commit import typed_failures
-from ivm_core.engine.inputs import SmallRelation, Sources, bound_input, open_input
+from ivm_core.engine.direct import DirectState
+from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.inputs import Sources, bound_input, open_input
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
+from ivm_core.engine.small import SmallRelation, keep
 from ivm_core.engine.write import Writing, write
 from ivm_core.job.model import Input, MaintenanceJob, Slice, Step, WriteKind
-from ivm_core.plan.nodes import WEIGHT
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,11 +54,15 @@ def run(
         return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
     work = _Work(spark, Sources(batch, relations, cache), settings.limits.pushdown_cap, on_progress)
     with typed_failures(target.location), closing(work):
+        direct = DirectState.open(state.location, state.version) if state.version is not None else None
+        writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
         work.add_inputs(job.inputs)
         for step in job.steps:
-            work.compute(step, kept=_is_kept(job, step))
+            work.compute(step, kept=_is_kept(writing, job, step))
         work.report("write")
-        applied = write(Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number))
+        applied = write(writing)
+        if applied.state_version >= 0:
+            return replace(applied, change_rows=work.change_rows())
         return _confirm(spark, applied, state, tag, work)
 
 
@@ -73,9 +77,9 @@ def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> Stat
     return State(target, log.version(), log.size().rows)
 
 
-def _is_kept(job: MaintenanceJob, step: Step) -> bool:
+def _is_kept(writing: Writing, job: MaintenanceJob, step: Step) -> bool:
     """A step that is written as it comes is read once: keeping it in memory would only cost."""
-    if job.write.kind is WriteKind.OVERWRITE and step.name == job.write.step:
+    if step.name == job.write.step and (job.write.kind is WriteKind.OVERWRITE or writing.merges_in_one_query):
         return sum(_mentions(other, step.name) for other in job.steps) > 0
     return step.materialize
 
@@ -130,15 +134,13 @@ class _Work:
         else:
             self.name(step.name, frame)
 
-    def keep(self, name: str, frame: DataFrame) -> SmallRelation:
-        """Compute a relation once, in memory, and call it ``name``."""
-        kept = frame.persist()
-        self._persisted.append(kept)
-        counts = kept.selectExpr(*_counts(kept.columns)).collect()[0]
-        relation = SmallRelation(kept, counts["rows"], counts["added"], counts["removed"])
+    def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation:
+        """Compute a relation once, in memory, and call it ``name``; by default the one that has the name already."""
+        relation = keep(frame if frame is not None else self.bindings.frame(name))
+        self._persisted.append(relation.frame)
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
-        self.bindings.bind(name, kept)
+        self.bindings.bind(name, relation.frame)
         return relation
 
     def name(self, name: str, frame: DataFrame) -> str:
@@ -160,7 +162,7 @@ class _Work:
     def close(self) -> None:
         """Release memory and names."""
         # A session that has died cannot be tidied, and its failure is the one to tell of.
-        with suppress(PySparkException):
+        with suppress(*SPARK_FAILURES):
             for frame in self._persisted:
                 frame.unpersist()
             self.bindings.close()
@@ -179,11 +181,3 @@ class _Work:
         elif item.bounds:
             frame = bound_input(frame, item, self.small, self.pushdown_cap)
         self.bindings.bind(name, frame)
-
-
-def _counts(columns: list[str]) -> list[str]:
-    """Rows, and copies added and removed, in the one query that fills the memory."""
-    rows = named(exp.Count(this=exp.Star()), "rows")
-    if WEIGHT in columns:
-        return [e.sql("spark") for e in (rows, copies(WEIGHT, "added"), copies(WEIGHT, "removed", removed=True))]
-    return [e.sql("spark") for e in (rows, signed(0, "added"), signed(0, "removed"))]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 
 def normalize_location(location: str) -> str:
     """The plain path of a local table, a URL otherwise unchanged.
 
-    >>> normalize_location("file:/data/my%20table/")
+    >>> normalize_location("file:/data/my table/")
     '/data/my table'
     >>> normalize_location("s3a://bucket/t")
     's3a://bucket/t'
@@ -21,10 +21,10 @@ def normalize_location(location: str) -> str:
 def local_path(location: str) -> Path | None:
     """The local path of a location, None for object stores and other file systems.
 
-    Spark writes local locations as percent-encoded URLs (``file:/a%20b``); a plain path is taken as it is.
+    Hadoop's paths look like URLs and are none: ``file:/a%20b`` names a folder with a per cent sign.
     """
     if location.startswith("file:"):
-        return Path(unquote(urlsplit(location).path)).absolute()
+        return Path(re.sub("^file:(//)?", "", location)).absolute()
     if "://" in location:
         return None
     return Path(location).absolute()

@@ -46,7 +46,7 @@ class TableLog:
         """True where a Delta table is at the location."""
         path = local_path(location)
         if path is not None:
-            return bool(deltalake.DeltaTable.is_deltatable(str(path)))
+            return any((path / "_delta_log").glob("*.json")) or (path / "_delta_log" / "_last_checkpoint").exists()
         try:
             cls(location, spark).version()
         except BaseTableError:
@@ -160,7 +160,8 @@ class TableLog:
 
     def _load(self) -> Any:
         path = local_path(self.location)
-        if path is None and self._spark is not None:
+        # delta-rs decodes paths twice: it cannot open a folder with a per cent sign in its name.
+        if (path is None or "%" in str(path)) and self._spark is not None:
             return SparkLog(self._spark, self.location)
         try:
             return deltalake.DeltaTable(str(path) if path is not None else self.location, skip_stats=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ivm_core.errors import ConcurrentCommit
 
@@ -76,6 +76,10 @@ class Applied:
     skipped: bool = False
     change_rows: tuple[tuple[str, int], ...] = ()
     counted: bool = True  # False: the rows are to be taken from the commit's metrics
+
+    def at(self, version: int | None) -> Applied:
+        """With the version of the state, where it is known already."""
+        return self if version is None else replace(self, state_version=version)
 
     @property
     def rows_changed(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from ivm_core.apply.names import TARGET, all_of
-from ivm_core.engine.inputs import SmallRelation, predicate, read_values
+from ivm_core.engine.small import SmallRelation, predicate, read_values
 
 _SHORTEST = 10
 
@@ -18,7 +18,7 @@ def key_predicate(batch: SmallRelation, keys: Sequence[str], cap: int, relation:
     read_values(batch, list(keys), max(_SHORTEST, cap // max(1, len(keys))))
     conditions = []
     for key in keys:
-        known = batch.values.get(key)
+        known = batch.known(key)
         condition = predicate(key, relation, known, nulls=known.nulls) if known is not None else None
         if condition is not None:
             conditions.append(condition)

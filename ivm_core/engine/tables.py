@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlglot
-from pyspark.errors import PySparkException
 from sqlglot import exp
 
 from ivm_core.engine.bindings import tables_of
+from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.log_by_spark import delta_path
@@ -43,13 +43,13 @@ def describe_table(spark: SparkSession, name: str) -> TableInfo:
         raise UnknownTableError(f"There is no table {name} in the Spark session.", construct=name)
     try:
         detail = spark.sql(exp.Describe(this=table, style="DETAIL").sql("spark")).collect()[0]
-    except PySparkException as error:
+    except SPARK_FAILURES as error:
         raise BaseTableError(
             f"{name} is not a Delta table ({_brief(error)}). Views are kept over Delta tables only."
         ) from error
     if detail["format"] != "delta":
         raise BaseTableError(
-            f"{name} is stored as {detail['format']}, not as a Delta table: its changes cannot be read. "
+            f"{name} is stored as {detail['format'].lower()}, not as a Delta table: its changes cannot be read. "
             f"CONVERT TO DELTA, or copy it with CREATE TABLE … USING DELTA AS SELECT."
         )
     return TableInfo(

@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Protocol
 from sqlglot import exp
 
 from ivm_core.apply import merge_groups, replace_groups
-from ivm_core.apply.names import call, named, signed
+from ivm_core.apply.names import STATE, call, named, signed
 from ivm_core.engine import commit
 from ivm_core.engine.changes import quoted
-from ivm_core.engine.inputs import SmallRelation
+from ivm_core.engine.direct import DirectState
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import Applied, CommitTag, State
 from ivm_core.engine.prune import key_predicate
+from ivm_core.engine.small import SmallRelation
 from ivm_core.engine.write_bag import write_bag
+from ivm_core.engine.write_directly import merge_directly
 from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input, Step, Write, WriteKind
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-STATE = "__ivm_stored"  # the state's rows at the version the batch found
 _SOURCE = "__ivm_source"
 _RECOMPUTED = "__ivm_recomputed"
 
@@ -34,7 +36,7 @@ class Relations(Protocol):
 
     def add_inputs(self, inputs: tuple[Input, ...]) -> None: ...
     def compute(self, step: Step, *, kept: bool) -> None: ...
-    def keep(self, name: str, frame: DataFrame) -> SmallRelation: ...
+    def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation: ...
     def name(self, name: str, frame: DataFrame) -> str: ...
     def select(self, query: exp.Expr) -> DataFrame: ...
     def stored(self, location: str, version: int) -> DataFrame: ...
@@ -42,7 +44,10 @@ class Relations(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """One write: the job's instruction, the state it changes and the tag of its commit."""
+    """One write: the job's instruction, the state it changes and the tag of its commit.
+
+    ``direct``: the state where it is of a kind that can be read and committed without a Spark job.
+    """
 
     spark: SparkSession
     relations: Relations
@@ -51,11 +56,18 @@ class Writing:
     tag: CommitTag
     replace_rows: int
     batch_number: int
+    direct: DirectState | None = None
 
     @property
     def rewrites(self) -> bool:
         """The state is small enough to be written whole, which costs less than finding the files to touch."""
         return self.state.rows is not None and self.state.rows <= self.replace_rows
+
+    @property
+    def merges_in_one_query(self) -> bool:
+        """The batch need not be known before it is added to the state."""
+        merged = self.write.kind is WriteKind.MERGE_GROUPS and self.write.recompute is None
+        return merged and self.rewrites and self.direct is not None
 
     def batch(self) -> SmallRelation:
         """The step that is applied."""
@@ -65,13 +77,48 @@ class Writing:
         """The stored rows, called ``STATE``; pinned, whatever is committed meanwhile."""
         if self.state.version is None:
             raise ValueError(f"the state of {self.state.target.name} does not exist: only a full job can build it")
-        rows = self.relations.stored(self.state.location, self.state.version)
+        if self.direct is not None and self.rewrites:
+            rows = self.spark.createDataFrame(self.direct.rows())
+        else:
+            rows = self.relations.stored(self.state.location, self.state.version)
         self.relations.name(STATE, rows)
         return rows
 
-    def overwrite(self, query: exp.Expr) -> None:
-        """Make the query's rows the state."""
-        commit.overwrite(self.relations.select(query), self.state, self.tag)
+    def overwrite(self, query: exp.Expr) -> int | None:
+        """Make the query's rows the state; returns the version where it is known."""
+        frame = self.relations.select(query)
+        if self.direct is not None:
+            fitted = self.fitted(self.collect(frame))
+            if fitted is not None:
+                return self.direct.overwrite(fitted, self.tag)
+        commit.overwrite(frame, self.state, self.tag)
+        return None
+
+    def append(self, query: exp.Expr, rows: int) -> int | None:
+        """Add the query's rows, ``rows`` of them, to the state; returns the version where it is known."""
+        frame = self.relations.select(query)
+        if self.direct is not None and rows <= self.replace_rows:
+            fitted = self.direct.fitted(frame.toArrow())
+            if fitted is not None:
+                return self.direct.append(fitted, self.tag)
+        commit.append(frame, self.state, self.tag)
+        return None
+
+    def mark(self) -> int | None:
+        """Record the batch in a commit without rows; returns the version where it is known."""
+        if self.direct is not None:
+            return self.direct.mark(self.tag)
+        commit.mark(self.spark, self.state, self.tag, self.write.columns[0])
+        return None
+
+    def collect(self, frame: DataFrame) -> pa.Table | None:
+        """The frame's rows in this process; None where they are more than a small state has."""
+        rows = frame.limit(self.replace_rows + 1).toArrow()
+        return rows if rows.num_rows <= self.replace_rows else None
+
+    def fitted(self, rows: pa.Table | None) -> pa.Table | None:
+        """The rows as the state's own process writes them, None where only Spark can."""
+        return self.direct.fitted(rows) if self.direct is not None and rows is not None else None
 
     def execute(self, statement: exp.Expr) -> None:
         """Run a MERGE on the state."""
@@ -90,9 +137,13 @@ def write(writing: Writing) -> Applied:
     """Make the commit. An incremental write counts the batch's rows, not the copies in rewritten files."""
     if writing.write.kind is WriteKind.OVERWRITE:
         return _overwrite(writing)
+    if writing.write.step not in writing.relations.small:
+        applied = merge_directly(writing)
+        if applied is not None:
+            return applied
+        writing.relations.keep(writing.write.step)
     if writing.batch().rows == 0:
-        commit.mark(writing.spark, writing.state, writing.tag, writing.write.columns[0])
-        return Applied()
+        return Applied().at(writing.mark())
     match writing.write.kind:
         case WriteKind.BAG:
             return write_bag(writing)
@@ -117,8 +168,8 @@ def _merge_groups(writing: Writing) -> Applied:
     writing.show_state()
     recomputed = _recompute_extremes(writing)
     if writing.rewrites:
-        writing.overwrite(merge_groups.rewrite_state(instruction, STATE, instruction.step, recomputed))
-        return Applied(updated=batch.rows)
+        version = writing.overwrite(merge_groups.rewrite_state(instruction, STATE, instruction.step, recomputed))
+        return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     if recomputed is None:
         source = writing.relations.name(instruction.step, batch.frame)
@@ -154,8 +205,8 @@ def _replace_groups(writing: Writing) -> Applied:
     instruction, batch = writing.write, writing.batch()
     if writing.rewrites:
         writing.show_state()
-        writing.overwrite(replace_groups.rewrite_state(instruction, STATE, instruction.step))
-        return Applied(updated=batch.rows)
+        version = writing.overwrite(replace_groups.rewrite_state(instruction, STATE, instruction.step))
+        return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     source = writing.relations.name(instruction.step, batch.frame)
     types = dict(batch.frame.dtypes)

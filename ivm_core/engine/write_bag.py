@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ivm_core.apply import bag
-from ivm_core.apply.names import col, number
-from ivm_core.engine import commit
-from ivm_core.engine.inputs import SmallRelation
+from ivm_core.apply.names import STATE, col, number
 from ivm_core.engine.model import Applied
 from ivm_core.engine.prune import key_predicate
+from ivm_core.engine.small import SmallRelation
 from ivm_core.errors import DriftError
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
@@ -19,7 +18,6 @@ from ivm_core.plan.nodes import WEIGHT
 if TYPE_CHECKING:
     from ivm_core.engine.write import Writing
 
-STATE = "__ivm_stored"
 _VICTIMS = "__ivm_victims"
 
 
@@ -29,14 +27,13 @@ def write_bag(writing: Writing) -> Applied:
     batch = writing.batch()
     applied = Applied(inserted=batch.added, deleted=batch.removed)
     if applied.deleted == 0:
-        rows = writing.relations.select(bag.repeat_rows(columns, step, writing.batch_number))
-        commit.append(rows, writing.state, writing.tag)
-        return applied
+        rows = bag.repeat_rows(columns, step, writing.batch_number)
+        return applied.at(writing.append(rows, applied.inserted))
     stored = writing.show_state()
     if writing.rewrites or any("map<" in type_ for _, type_ in stored.dtypes):
         # Maps can be grouped, but not compared as a join key.
-        writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number))
-        return applied
+        version = writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number))
+        return applied.at(version)
     removed = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
     near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")
     writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)

@@ -14,6 +14,7 @@ from ivm_core.delta.differentiate import after, differentiate
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.job.bounds import STEP_PREFIX, place_bounds
+from ivm_core.job.chains import Facts, cut_chains
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
@@ -55,7 +56,7 @@ _PRESENT = "__ivm_present"
 
 def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     """The job that computes the whole state again."""
-    parts = _Parts()
+    parts = _Parts({})
     everything = simplify(after(view.layout.stored, frozenset()))
     parts.add_step("state", everything, "the whole state", materialize=False)
     identified = view.layout.kind is StateKind.BAG
@@ -65,13 +66,15 @@ def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     )
 
 
-def batch_job(view: CompiledView, changed: frozenset[str], strategy: Strategy, reason: Reason) -> MaintenanceJob:
+def batch_job(
+    view: CompiledView, changed: frozenset[str], strategy: Strategy, reason: Reason, facts: Facts | None = None
+) -> MaintenanceJob:
     """The job for a batch in which exactly the ``changed`` base tables have changes.
 
-    ``strategy`` and ``reason`` are recorded; what is computed follows from the view's layout alone. Raises
-    ``delta.differentiate.NoRule`` where an operator has no rule.
+    ``strategy`` and ``reason`` are recorded; what is computed follows from the view's layout, and the order of its
+    joins from what is known of the tables. Raises ``delta.differentiate.NoRule`` where an operator has no rule.
     """
-    parts = _Parts()
+    parts = _Parts(facts or {})
     match view.layout.kind:
         case StateKind.BAG:
             write = _bag(view.layout, changed, parts)
@@ -123,7 +126,7 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) 
     recompute: Step | None = None
     recompute_inputs: tuple[Input, ...] = ()
     if extremes:
-        separate = _Parts()
+        separate = _Parts({})  # one step: it runs while the batch is written
         again = _only_keys(layout.stored, layout.keys, RECOMPUTED_KEYS)
         separate.add_step("recomputed_groups", simplify(after(again, changed)), "groups that lost their extreme value")
         (recompute,), recompute_inputs = separate.steps, separate.inputs
@@ -202,6 +205,7 @@ def _present(value: exp.Expression) -> exp.Expression:
 class _Parts:
     """The inputs and steps of a job under construction; equal leaves with equal bounds share one input."""
 
+    facts: Facts
     _inputs: dict[tuple[Scan | Changes, tuple[Bound, ...]], Input] = field(default_factory=dict)
     _steps: list[Step] = field(default_factory=list)
 
@@ -224,7 +228,26 @@ class _Parts:
                 At.AFTER,
             )
             plan = transform_down(plan, lambda node, s=shared, r=scan: r if node == s else node)  # type: ignore[misc]
-            self._append(shared_name, shared, "computed once, used more than once", materialize=True)
+            self._cut(shared_name, shared, "computed once, used more than once", materialize=True)
+        self._cut(name, plan, comment, materialize=materialize)
+
+    def _cut(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:
+        made = 0
+
+        def make_step(prefix: Plan, purpose: str) -> Plan:
+            nonlocal made
+            made += 1
+            step = f"{name}_chain_{made}"
+            self._append(step, prefix, f"changes joined so far, to {purpose}", materialize=True)
+            types = types_of(prefix)
+            return Scan(
+                STEP_PREFIX + step,
+                tuple(ScanColumn(n, n, types.get(n) or "string") for n in prefix.names),
+                At.AFTER,
+            )
+
+        if self.facts:
+            plan = cut_chains(plan, self.facts, lambda scan: scan.table.startswith(STEP_PREFIX), make_step)
         self._append(name, plan, comment, materialize=materialize)
 
     def _append(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:

@@ -9,7 +9,6 @@ from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
 from ivm_core.errors import NoRule
-from ivm_core.job.build import batch_job
 from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.job.strategy import incremental_strategy
 from ivm_core.maintain.session import Session
@@ -24,7 +23,7 @@ def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch
     compiled = session.compiled(view)
     obstacle = _obstacle(view, now, batch)
     try:
-        job = batch_job(compiled, batch.changed, Strategy.INCREMENTAL, Reason.LINEAR)
+        job = session.job(view, batch.changed)
         incremental = Decision(*incremental_strategy(compiled.layout))
         obstacle = obstacle or _history_gone(session, batch, job)
     except NoRule as error:

@@ -39,7 +39,7 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
     )
     try:
         strategy, reason, detail = strategy_of(compiled)
-        job = batch_job(compiled, everything, strategy, reason)
+        job = batch_job(compiled, everything, strategy, reason, dict(session.facts(compiled.tables)))
         source = compiled.layout.aggregate.source if compiled.layout.aggregate else compiled.layout.stored
         delta = plan_text(simplify(net(differentiate(source, everything))))
     except NoRule as error:
@@ -65,7 +65,8 @@ def jobs(session: Session, view_or_sql: str) -> dict[str, MaintenanceJob]:
     found = {"full": full_job(compiled, Reason.REQUESTED)}
     try:
         strategy, reason, _ = strategy_of(compiled)
-        found["batch"] = batch_job(compiled, frozenset(compiled.tables), strategy, reason)
+        facts = dict(session.facts(compiled.tables))
+        found["batch"] = batch_job(compiled, frozenset(compiled.tables), strategy, reason, facts)
     except NoRule:
         pass
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,17 @@ from sqlglot import exp
 
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.tables import register_table, register_view
 from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
+from ivm_core.job.build import batch_job
+from ivm_core.job.chains import TableFacts
 from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.schema import ForeignKey, TableSchema
 from ivm_core.plan.statement import parse_queries, tokenize
@@ -39,6 +43,8 @@ class Session:
         self._compiled: dict[str, CompiledView] = {}
         self._changes: ChangeCache | None = None
         self._logs: dict[str, TableLog] = {}
+        self._rows: dict[str, int | None] = {}  # as first asked: jobs need not change with every row
+        self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
 
     @property
     def spark(self) -> SparkSession:
@@ -142,6 +148,29 @@ class Session:
                 f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
             )
         return Relation(name, table.location, self.table_log(name).table_id(), table.columns, None)
+
+    def job(self, view: ViewRecord, changed: frozenset[str]) -> MaintenanceJob:
+        """The view's incremental job for a pattern of changed tables. Raises NoRule; strategy and reason say nothing yet."""
+        key = (view.view_id, changed, self.facts(view.tables))
+        if key not in self._jobs:
+            self._jobs[key] = batch_job(
+                self.compiled(view), changed, Strategy.INCREMENTAL, Reason.LINEAR, dict(self.facts(view.tables))
+            )
+        return self._jobs[key]
+
+    def facts(self, tables: Iterable[str]) -> tuple[tuple[str, TableFacts], ...]:
+        """What orders joins over the tables: their keys, and their rows as the order of magnitude the log tells."""
+        return tuple((name, self._facts_of(name)) for name in sorted(tables))
+
+    def _facts_of(self, name: str) -> TableFacts:
+        table = self.catalog.table(name)
+        key = tuple(column.lower() for column in table.primary_key) if table is not None else ()
+        if name not in self._rows:
+            try:
+                self._rows[name] = self.table_log(name).size().rows
+            except BaseTableError:
+                self._rows[name] = None
+        return TableFacts(self._rows[name], key)
 
     def compiled(self, view: ViewRecord) -> CompiledView:
         """The view's plan and layout, compiled once per process and definition."""

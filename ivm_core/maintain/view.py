@@ -26,7 +26,7 @@ from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, HistoryGone, IvmError
-from ivm_core.job.build import batch_job, full_job
+from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
 from ivm_core.maintain.records import record_of, recovered
@@ -199,7 +199,7 @@ def _run(
     job = (
         full_job(compiled, decision.reason)
         if full
-        else batch_job(compiled, batch.changed, decision.strategy, decision.reason)
+        else replace(session.job(view, batch.changed), strategy=decision.strategy, reason=decision.reason)
     )
     spark = session.spark  # a batch's time does not count the start of a session
     started_at, started = datetime.now(UTC), time.monotonic()

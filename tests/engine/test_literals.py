@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ivm_core.engine.inputs import SmallRelation, predicate, read_values
+from ivm_core.engine.small import SmallRelation, predicate, read_values
 from ivm_core.engine.literals import family, literal
 
 if TYPE_CHECKING:

@@ -106,8 +106,8 @@ def test_intervals() -> None:
 @pytest.mark.parametrize(
     ("location", "expected"),
     [
-        ("file:/a/b%20c", "/a/b c"),
-        ("file:///a/b/", "/a/b"),
+        ("file:/a/b%20c", "/a/b%20c"),
+        ("file:///a/b c/", "/a/b c"),
         ("/a/b%20c", "/a/b%20c"),
         ("s3a://bucket/a", "s3a://bucket/a"),
         ("abfss://c@account/x", "abfss://c@account/x"),
@@ -119,7 +119,7 @@ def test_locations(location: str, expected: str) -> None:
 
 @pytest.mark.spark
 def test_both_ways_tell_the_same(spark: SparkSession, warehouse: Path) -> None:
-    path = str(warehouse / "per%20cent")
+    path = str(warehouse / "a table")
     frame = spark.range(10).selectExpr("id AS k")
     for version in (1, 2):
         writer = frame.write.format("delta").mode("append").option("txnAppId", "app").option("txnVersion", version)
@@ -140,3 +140,12 @@ def test_both_ways_tell_the_same(spark: SparkSession, warehouse: Path) -> None:
     assert direct.size().rows == 20
     assert direct.size().size_bytes == through_spark.size().size_bytes
     shutil.rmtree(path)
+
+
+@pytest.mark.spark
+def test_a_folder_with_a_per_cent_sign_is_read_through_spark(spark: SparkSession, warehouse: Path) -> None:
+    path = str(warehouse / "per%20cent")
+    spark.range(3).write.format("delta").save(path)
+    assert TableLog.exists(path, spark)
+    assert TableLog(path, spark).version() == 0
+    assert TableLog(f"file:{path}", spark).location == path

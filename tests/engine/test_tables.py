@@ -20,10 +20,10 @@ pytestmark = pytest.mark.spark
 
 def test_describe(spark: SparkSession, schema: str) -> None:
     spark.sql(
-        f"CREATE TABLE {schema}.`Odd Name` (`a b` INT, c DECIMAL(5,2), d ARRAY<STRUCT<x: INT>>) USING DELTA "
+        f"CREATE TABLE {schema}.`Odd_Name` (`a b` INT, c DECIMAL(5,2), d ARRAY<STRUCT<x: INT>>) USING DELTA "
         "TBLPROPERTIES ('ivm.primary_key' = 'c', 'delta.columnMapping.mode' = 'name')"
     ).collect()
-    info = tables.describe_table(spark, f"{schema}.odd name")
+    info = tables.describe_table(spark, f"{schema}.odd_name")
     assert info.columns == (("a b", "int"), ("c", "decimal(5,2)"), ("d", "array<struct<x:int>>"))
     assert dict(info.properties)["ivm.primary_key"] == "c"
     assert Path(info.location).is_dir()

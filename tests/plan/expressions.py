@@ -153,7 +153,6 @@ TRY_CAST(s AS INT)
 i::BIGINT
 CAST(s AS TIMESTAMP)
 CAST(ts AS TIMESTAMP_NTZ)
-CAST(i AS BINARY)
 year(dt)
 month(dt)
 day(dt)

@@ -1,0 +1,121 @@
+"""States of few rows, read and committed by this process: a job and a commit of Spark's own cost a second, these 20 ms.
+
+The commit is an ordinary Delta commit with the batch's transaction number and metadata, made by delta-rs, and refused
+where another commit came first. Only states whose types and table features both writers treat alike are taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import deltalake
+import pyarrow as pa
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from ivm_core.engine.location import local_path
+from ivm_core.engine.model import CommitTag
+from ivm_core.errors import ConcurrentCommit
+
+# FLOAT and DOUBLE are left to Spark: where there is a NaN, the two writers' file statistics differ.
+_PLAIN = frozenset({"string", "long", "integer", "short", "byte", "boolean", "binary", "date", "timestamp"})
+_READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
+_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
+
+
+@dataclass(frozen=True, slots=True)
+class DirectState:
+    """A state table at one version."""
+
+    table: deltalake.DeltaTable
+    schema: pa.Schema
+
+    @classmethod
+    def open(cls, location: str, version: int) -> DirectState | None:
+        """The state at the version; None where it is better left to Spark."""
+        path = local_path(location)
+        if path is None or "%" in str(path):
+            return None
+        try:
+            table = deltalake.DeltaTable(str(path), version=version)
+            protocol = table.protocol()
+        except DeltaError:
+            return None
+        features = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
+        if protocol.min_reader_version > _READER or not (
+            protocol.min_writer_version <= _WRITER or features <= _FEATURES
+        ):
+            return None
+        if table.metadata().partition_columns or not all(_plain(field.type) for field in table.schema().fields):
+            return None
+        return cls(table, pa.schema(table.schema().to_arrow()))
+
+    def rows(self) -> pa.Table:
+        """All rows."""
+        return self.table.to_pyarrow_table()
+
+    def fitted(self, rows: pa.Table) -> pa.Table | None:
+        """The rows under exactly the state's types, None where they have others."""
+        if rows.schema.names != self.schema.names:
+            return None
+        if any(_kind(have) != _kind(want) for have, want in zip(rows.schema.types, self.schema.types, strict=True)):
+            return None
+        columns = [column.cast(type_) for column, type_ in zip(rows.columns, self.schema.types, strict=True)]
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+    def overwrite(self, rows: pa.Table, tag: CommitTag) -> int:
+        """Make the fitted rows the state; returns the version. Raises ConcurrentCommit."""
+        return self._write(rows, "overwrite", tag)
+
+    def append(self, rows: pa.Table, tag: CommitTag) -> int:
+        """Add the fitted rows to the state; returns the version. Raises ConcurrentCommit."""
+        return self._write(rows, "append", tag)
+
+    def mark(self, tag: CommitTag) -> int:
+        """Record the batch in a commit without rows; returns the version. Raises ConcurrentCommit."""
+        properties = _properties(tag, {"operationMetrics": {"numOutputRows": "0", "numRemovedFiles": "0"}})
+        try:
+            self.table.create_write_transaction(
+                [], mode="append", schema=self.table.schema(), commit_properties=properties
+            )
+        except CommitFailedError as error:
+            raise _overtaken(self.table) from error
+        self.table.update_incremental()
+        return int(self.table.version())
+
+    def _write(self, rows: pa.Table, mode: Any, tag: CommitTag) -> int:
+        try:
+            deltalake.write_deltalake(self.table, rows, mode=mode, commit_properties=_properties(tag))
+        except CommitFailedError as error:
+            raise _overtaken(self.table) from error
+        return int(self.table.version())
+
+
+def _properties(tag: CommitTag, metadata: dict[str, Any] | None = None) -> deltalake.CommitProperties:
+    return deltalake.CommitProperties(
+        custom_metadata={**(metadata or {}), **({"userMetadata": tag.user_metadata} if tag.user_metadata else {})},
+        app_transactions=[deltalake.Transaction(tag.app_id, tag.txn_version)],
+        max_commit_retries=0,
+    )
+
+
+def _overtaken(table: deltalake.DeltaTable) -> ConcurrentCommit:
+    return ConcurrentCommit(
+        f"Another writer changed {table.table_uri} while this batch was computed. Nothing was written; run it again."
+    )
+
+
+def _plain(type_: Any) -> bool:
+    name = getattr(type_, "type", "")
+    return name in _PLAIN or name.startswith("decimal")
+
+
+def _kind(type_: pa.DataType) -> pa.DataType:
+    """The type without what only Arrow tells apart: time zones (all are instants in UTC) and widths of offsets."""
+    if pa.types.is_timestamp(type_):
+        return pa.timestamp(type_.unit, tz="UTC" if type_.tz else None)
+    if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
+        return pa.string()
+    if pa.types.is_large_binary(type_) or pa.types.is_binary_view(type_):
+        return pa.binary()
+    return type_

@@ -1,0 +1,186 @@
+"""Long chains of joins from a batch's changes outwards, ordered by the rows they make and cut before large tables.
+
+Spark cannot know that ΔA ⋈ B is small: it would shuffle a large C to join it. A prefix of the chain that is a step of
+its own is counted, so it is broadcast, and its values become literal bounds on C, by which Delta Lake skips files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from ivm_core.delta.differentiate import join_all, join_chain
+from ivm_core.plan.nodes import (
+    WEIGHT,
+    Changes,
+    Filter,
+    Join,
+    JoinKind,
+    Plan,
+    Project,
+    Scan,
+    keep,
+    references,
+    sources,
+)
+from ivm_core.plan.rewrite import with_sources
+
+LARGE = 250_000  # rows from which on a table is not joined but by known keys
+_UNKNOWN = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What orders joins: the rows of a table (None: unknown, taken as many) and the columns of its primary key."""
+
+    rows: int | None = None
+    key: tuple[str, ...] = ()
+
+
+Facts = Mapping[str, TableFacts]
+MakeStep = Callable[[Plan, str], Plan]
+
+
+def cut_chains(plan: Plan, facts: Facts, is_step: Callable[[Scan], bool], make_step: MakeStep) -> Plan:
+    """The plan with its chains ordered and cut; ``make_step`` gets a prefix and what it is for, and returns its scan."""
+
+    def visit(node: Plan) -> Plan:
+        inputs, conditions = join_chain(node)
+        if len(inputs) < 2 or not _is_small(inputs[0], is_step):
+            return with_sources(node, tuple(visit(source) for source in sources(node)))
+        chain = _Chain(conditions, facts, is_step)
+        return chain.build(tuple(visit(source) for source in inputs), node.names, make_step)
+
+    return visit(plan)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    conditions: tuple[exp.Expression, ...]
+    facts: Facts
+    is_step: Callable[[Scan], bool]
+
+    def build(self, inputs: tuple[Plan, ...], names: tuple[str, ...], make_step: MakeStep) -> Plan:
+        parts, pending = [inputs[0]], self.conditions
+        exact = _is_exact(inputs[0], self.is_step)
+        for following in self._order(inputs):
+            if self._rows(following) >= LARGE and not exact:
+                inside = {name for part in parts for name in part.names}
+                local = tuple(c for c in pending if references(c) <= inside)
+                pending = tuple(c for c in pending if c not in local)
+                table = _table(following)
+                purpose = f"read from {table} only what they meet" if table else "join them by their values"
+                parts, exact = [make_step(join_all(tuple(parts), local), purpose)], True
+            parts.append(following)
+            exact = False
+        joined = join_all(tuple(parts), pending)
+        return joined if joined.names == names else Project(joined, keep(names))
+
+    def _order(self, inputs: tuple[Plan, ...]) -> list[Plan]:
+        """The other inputs, each time the one that multiplies the rows least, of several the smallest table."""
+        joined, waiting = [inputs[0]], list(inputs[1:])
+        ordered = []
+        while waiting:
+            following = min(waiting, key=lambda source: (self._fan_out(source, joined), self._rows(source)))
+            waiting.remove(following)
+            joined.append(following)
+            ordered.append(following)
+        return ordered
+
+    def _fan_out(self, source: Plan, joined: list[Plan]) -> float:
+        """Rows of the source for each row so far: 1 by its key, an average by another table's key, else many."""
+        pairs = [pair for part in joined for pair in self._equal(part, source)]
+        if not pairs:
+            return float(_UNKNOWN) * _UNKNOWN
+        facts = self.facts.get(_table(source), TableFacts())
+        own = {_source_column(source, mine) for _, _, mine in pairs}
+        if facts.key and set(facts.key) <= own:
+            return 1.0
+        rows = float(self._rows(source))
+        best = rows
+        for part in joined:
+            theirs = {_source_column(part, other) for owner, other, _ in pairs if owner is part}
+            known = self.facts.get(_table(part), TableFacts())
+            if known.key and theirs and set(known.key) <= theirs:
+                best = min(best, rows / max(1, known.rows or 1))
+        return best
+
+    def _equal(self, left: Plan, right: Plan) -> list[tuple[Plan, str, str]]:
+        found = []
+        for condition in self.conditions:
+            if not isinstance(condition, exp.EQ | exp.NullSafeEQ):
+                continue
+            a, b = condition.this, condition.expression
+            if isinstance(a, exp.Column) and isinstance(b, exp.Column):
+                for one, other in ((a.name, b.name), (b.name, a.name)):
+                    if one in left.names and other in right.names:
+                        found.append((left, one, other))
+        return found
+
+    def _rows(self, source: Plan) -> int:
+        rows = self.facts.get(_table(source), TableFacts()).rows
+        return _UNKNOWN if rows is None else rows
+
+
+def _is_small(plan: Plan, is_step: Callable[[Scan], bool]) -> bool:
+    """Driven by a batch: changes, a step, or what is restricted to their keys."""
+    match plan:
+        case Changes():
+            return True
+        case Scan():
+            return is_step(plan)
+        case Join(left, right, JoinKind.SEMI):
+            return _is_small(left, is_step) or _is_small(right, is_step)
+        case Join(left, right, JoinKind.INNER):
+            return _is_small(left, is_step) or _is_small(right, is_step)
+        case Join(left, _, JoinKind.LEFT | JoinKind.ANTI):
+            return _is_small(left, is_step)
+        case Join():
+            return False
+        case _:
+            below = sources(plan)
+            return bool(below) and all(_is_small(source, is_step) for source in below)
+
+
+def _is_exact(plan: Plan, is_step: Callable[[Scan], bool]) -> bool:
+    """A relation that is in memory, its rows counted."""
+    match plan:
+        case Changes():
+            return True
+        case Scan():
+            return is_step(plan)
+        case Filter(source) | Project(source):
+            return _is_exact(source, is_step)
+        case _:
+            return False
+
+
+def _table(plan: Plan) -> str:
+    """The table whose rows these are, "" for anything computed from several."""
+    match plan:
+        case Changes(table) | Scan(table):
+            return table
+        case Filter(source) | Project(source):
+            return _table(source)
+        case Join(left, _, JoinKind.SEMI):
+            return _table(left)
+        case _:
+            return ""
+
+
+def _source_column(plan: Plan, name: str) -> str:
+    """The table's own name of an output column, "" where it is computed."""
+    match plan:
+        case Changes(columns=columns) | Scan(columns=columns):
+            return next((c.source.lower() for c in columns if c.name == name and name != WEIGHT), "")
+        case Filter(source):
+            return _source_column(source, name)
+        case Project(source, columns=named):
+            found = next((c.expression for c in named if c.name == name), None)
+            return _source_column(source, found.name) if isinstance(found, exp.Column) else ""
+        case Join(left, _, JoinKind.SEMI):
+            return _source_column(left, name)
+        case _:
+            return ""
