@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ivm_core.apply.names import col, copies, named, number, signed
+from ivm_core.apply.names import col, named, number, signed
 from ivm_core.batch.model import CommitClass, TableRange
+from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
-from ivm_core.engine.snapshots import Snapshots, shown
+from ivm_core.engine.small import HERE, SmallRelation, compute, held, net_rows
+from ivm_core.engine.snapshots import Snapshots, quoted, shown
 from ivm_core.plan.nodes import WEIGHT
 from ivm_core.settings import Settings
 
@@ -34,7 +37,6 @@ _WEIGHT_OF_CHANGE = named(
     WEIGHT,
 ).sql("spark")
 _NOT_ZERO = exp.NEQ(this=col(WEIGHT), expression=number(0)).sql("spark")
-_COUNTS = (copies(WEIGHT, "inserted").sql("spark"), copies(WEIGHT, "deleted", removed=True).sql("spark"))
 # The feed was off in the range, or its files or schema no longer allow reading it.
 _NO_FEED = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED", "DELTA_CHANGE_TABLE_FEED_DISABLED")
 
@@ -43,10 +45,20 @@ _NO_FEED = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED", "DELTA_CHANGE
 class ChangedRows:
     """Weighted changed rows of a table with how many are added and taken away. ``netted``: no row occurs twice."""
 
-    frame: DataFrame
-    inserted: int
-    deleted: int
+    relation: SmallRelation
     netted: bool
+
+    @property
+    def frame(self) -> DataFrame:
+        return self.relation.frame
+
+    @property
+    def inserted(self) -> int:
+        return self.relation.added
+
+    @property
+    def deleted(self) -> int:
+        return self.relation.removed
 
     @property
     def rows(self) -> int:
@@ -71,6 +83,7 @@ class ChangeCache:
         self.settings = settings or Settings()
         self._needed = {table: {name.lower() for name in names} for table, names in (needed or {}).items()}
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
+        self._projected: dict[tuple[tuple[str, int, int], frozenset[str]], ChangedRows] = {}
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -85,7 +98,7 @@ class ChangeCache:
     @cached_property
     def snapshots(self) -> Snapshots:
         """Relations at versions."""
-        return Snapshots(self.spark)
+        return Snapshots(self.spark, self._needed)
 
     def __enter__(self) -> ChangeCache:
         return self
@@ -104,10 +117,22 @@ class ChangeCache:
         kept, changes = self._read[key]
         if wanted == kept:
             return changes
-        projected = changes.frame.select(*_select(relation, wanted), WEIGHT)
-        if changes.deleted == 0:
-            return ChangedRows(projected, changes.inserted, 0, netted=False)
-        return ChangedRows(net(projected), changes.inserted, changes.deleted, netted=True)
+        if (key, frozenset(wanted)) not in self._projected:
+            self._projected[key, frozenset(wanted)] = self._project(relation, changes, wanted)
+        return self._projected[key, frozenset(wanted)]
+
+    def _project(self, relation: Relation, changes: ChangedRows, wanted: set[str]) -> ChangedRows:
+        """Fewer columns; what was an update of the others only is no change any more."""
+        whole = changes.relation
+        projected = whole.frame.select(*_select(relation, wanted), WEIGHT)
+        if whole.here is not None:
+            rows = whole.here.select([*(name for name, _ in relation.columns if name.lower() in wanted), WEIGHT])
+            netted = net_rows(rows) if whole.removed else rows
+            if netted is not None:
+                return ChangedRows(held(self.spark, netted, projected.schema), netted=whole.removed > 0)
+        if whole.removed == 0:
+            return ChangedRows(replace(whole, frame=projected), netted=False)
+        return ChangedRows(replace(whole, frame=net(projected)), netted=True)
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""
@@ -120,20 +145,30 @@ class ChangeCache:
     def _forget(self, key: tuple[str, int, int]) -> None:
         if key in self._read:
             self._read.pop(key)[1].frame.unpersist()
+            for projection in [known for known in self._projected if known[0] == key]:
+                del self._projected[projection]
 
     def _load(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> ChangedRows:
         if covered.empty:
             nothing = self.snapshots.read(relation, covered.to_version).limit(0)
             empty = nothing.selectExpr(*_select(relation, columns), _signed(1))
-            return ChangedRows(empty, 0, 0, netted=True)
+            return ChangedRows(SmallRelation(empty, 0), netted=True)
         insert_only = covered.kind is CommitClass.INSERT_ONLY
+        few = self._is_small(relation, covered)
         try:
-            return _keep(self._from_feed(relation, covered, columns), netted=not insert_only)
+            return ChangedRows(
+                compute(self.spark, self._from_feed(relation, covered, columns), few=few), netted=not insert_only
+            )
         except SPARK_FAILURES as error:
             if not any(code in str(error) for code in _NO_FEED):
                 raise
             logger.info("%s has no change feed for the range, its versions are compared", relation.name)
-        return _keep(self._from_versions(relation, covered, columns), netted=True)
+        return ChangedRows(compute(self.spark, self._from_versions(relation, covered, columns), few=few), netted=True)
+
+    def _is_small(self, relation: Relation, covered: TableRange) -> bool:
+        """Whether the commits' own counts promise few rows: an estimate, at worst the changes are computed twice."""
+        log = TableLog(relation.location, self.spark)
+        return changed_rows(log.commits(covered.from_version, covered.to_version)) <= HERE
 
     def _from_feed(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> DataFrame:
         feed = (
@@ -170,21 +205,6 @@ def net(weighted: DataFrame) -> DataFrame:
     names = [quoted(name) for name in weighted.columns if name != WEIGHT]
     summed = weighted.groupBy(*names).sum(WEIGHT)
     return summed.toDF(*(name for name in weighted.columns if name != WEIGHT), WEIGHT).where(_NOT_ZERO)
-
-
-def quoted(name: str) -> str:
-    """A column name for the DataFrame API, where a dot would otherwise mean a field."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _keep(frame: DataFrame, *, netted: bool) -> ChangedRows:
-    kept = frame.persist()
-    try:
-        counts = kept.selectExpr(*_COUNTS).collect()[0]
-    except BaseException:
-        kept.unpersist()
-        raise
-    return ChangedRows(kept, counts["inserted"], counts["deleted"], netted)
 
 
 def _select(relation: Relation, columns: Iterable[str]) -> list[str]:

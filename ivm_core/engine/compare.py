@@ -14,10 +14,11 @@ from sqlglot import exp
 from ivm_core.apply.names import col, copies, number
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings
-from ivm_core.engine.changes import ChangeCache, quoted
+from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.execute import run
-from ivm_core.engine.inputs import Sources, open_input
+from ivm_core.engine.inputs import Sources, open_snapshot
 from ivm_core.engine.model import STATE_TABLE, CommitTag, Relation, StateTarget
+from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.settings import Settings
@@ -102,7 +103,7 @@ def compare(
 def _compute(bindings: Bindings, job: MaintenanceJob, sources: Sources) -> DataFrame:
     """The result of a full job's steps, without writing it."""
     for item in job.inputs:
-        bindings.bind(item.name, open_input(item, sources))
+        bindings.bind(item.name, open_snapshot(item, sources, {}, 0))
     for step in job.steps:
         bindings.bind(step.name, bindings.run(step.sql))
     return bindings.frame(job.write.step).select(*(quoted(column) for column in job.write.columns))

@@ -17,10 +17,10 @@ from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.failures import SPARK_FAILURES
-from ivm_core.engine.inputs import Sources, bound_input, open_input
+from ivm_core.engine.inputs import Sources, open_changes, open_snapshot
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
-from ivm_core.engine.small import SmallRelation, keep
+from ivm_core.engine.small import HERE, SmallRelation, compute
 from ivm_core.engine.write import Writing, write
 from ivm_core.job.model import Input, MaintenanceJob, Slice, Step, WriteKind
 from ivm_core.settings import Settings
@@ -136,7 +136,8 @@ class _Work:
 
     def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation:
         """Compute a relation once, in memory, and call it ``name``; by default the one that has the name already."""
-        relation = keep(frame if frame is not None else self.bindings.frame(name))
+        few = sum(self._changed.values()) <= HERE
+        relation = compute(self.spark, frame if frame is not None else self.bindings.frame(name), few=few)
         self._persisted.append(relation.frame)
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
@@ -173,11 +174,9 @@ class _Work:
             return
         for bound in item.bounds:
             self._open(bound.step)
-        frame = open_input(item, self._sources)
         if item.slice is Slice.CHANGES:
-            rows = self._sources.changes(item).rows
-            self._changed[item.table] = rows
-            self.small[name] = SmallRelation(frame, rows)
-        elif item.bounds:
-            frame = bound_input(frame, item, self.small, self.pushdown_cap)
-        self.bindings.bind(name, frame)
+            self._changed[item.table] = self._sources.changes(item).rows
+            self.small[name] = open_changes(item, self._sources)
+            self.bindings.bind(name, self.small[name].frame)
+        else:
+            self.bindings.bind(name, open_snapshot(item, self._sources, self.small, self.pushdown_cap))

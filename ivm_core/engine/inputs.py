@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ivm_core.apply.names import all_of, col, named
@@ -48,13 +48,25 @@ class Sources:
         return self.cache.read(self.relation(item.table), self.range(item.table), names)
 
 
-def open_input(item: Input, sources: Sources) -> DataFrame:
-    """The slice that an input names, without bounds."""
-    if item.slice is Slice.CHANGES:
-        return sources.changes(item).frame.selectExpr(*_renamed(item), WEIGHT)
-    covered = sources.range(item.table)
+def open_changes(item: Input, sources: Sources) -> SmallRelation:
+    """The changes that an input names, under its column names."""
+    changes = sources.changes(item).relation
+    names = {column.name: column.source.lower() for column in item.columns}
+    here = changes.here
+    if here is not None:
+        actual = {name.lower(): name for name in here.column_names}
+        here = here.select([*(actual[source] for source in names.values()), WEIGHT]).rename_columns([*names, WEIGHT])
+    return replace(changes, frame=changes.frame.selectExpr(*_renamed(item), WEIGHT), names=names, here=here)
+
+
+def open_snapshot(item: Input, sources: Sources, small: Mapping[str, SmallRelation], cap: int) -> DataFrame:
+    """The version that an input names: from memory where the table is small, else without what its bounds rule out."""
+    relation, covered = sources.relation(item.table), sources.range(item.table)
     version = covered.from_version if item.slice is Slice.BEFORE else covered.to_version
-    return sources.cache.snapshots.read(sources.relation(item.table), version).selectExpr(*_renamed(item))
+    kept = sources.cache.snapshots.in_memory(relation, version, (column.source for column in item.columns))
+    if kept is not None:
+        return kept.selectExpr(*_renamed(item))
+    return bound_input(sources.cache.snapshots.read(relation, version).selectExpr(*_renamed(item)), item, small, cap)
 
 
 def bound_input(frame: DataFrame, item: Input, small: Mapping[str, SmallRelation], cap: int) -> DataFrame:

@@ -15,7 +15,8 @@ STATE_TABLE = "__ivm_state"  # the name that a view's visible SELECT uses for it
 class Relation:
     """A Delta table that batches read, at ``location`` (a local path or a URL).
 
-    ``columns``: name and Spark type of each column a reader sees. ``visible_sql``: for a view, the SELECT over
+    ``columns``: name and Spark type of each column a reader sees. ``rows``: about how many (None: unknown).
+    ``visible_sql``: for a view, the SELECT over
     ``STATE_TABLE`` that turns the rows stored at ``location`` into the view's rows; None for an ordinary table.
     """
 
@@ -24,6 +25,7 @@ class Relation:
     table_id: str
     columns: tuple[tuple[str, str], ...]
     visible_sql: str | None = None
+    rows: int | None = None
 
 
 # A view's table is a base table of the views above it, which read its changes.

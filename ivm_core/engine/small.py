@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from ivm_core.apply.names import call, col, copies, named, number, signed
@@ -13,7 +15,11 @@ from ivm_core.engine.literals import as_text, between, family, membership
 from ivm_core.plan.nodes import WEIGHT
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+HERE = 50_000  # rows up to which a relation is held by this process: Spark plans with its exact size, its values are at hand
+_PLAIN = ("tinyint", "smallint", "int", "bigint", "boolean", "date", "timestamp", "timestamp_ntz", "string", "binary")
 
 # A column is looked through for its distinct values only in relations up to this many times the cap.
 _DISTINCT_FACTOR = 20
@@ -43,10 +49,41 @@ class SmallRelation:
     removed: int = 0
     values: dict[str, ColumnValues | None] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    here: pa.Table | None = None  # the rows, where this process holds them
 
     def known(self, column: str) -> ColumnValues | None:
         """What ``read_values`` found of a column; None where nothing can be said."""
         return self.values.get(self.names.get(column, column))
+
+
+def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelation:
+    """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold."""
+    if few:
+        schema = frame.schema
+        if all(_is_plain(column.dataType.simpleString()) for column in schema.fields):
+            rows = frame.limit(HERE + 1).toArrow()
+            if rows.num_rows <= HERE:
+                return held(spark, rows, schema)
+    return keep(frame)
+
+
+def held(spark: SparkSession, rows: pa.Table, schema: StructType) -> SmallRelation:
+    """A relation of rows that this process holds."""
+    added = removed = 0
+    if WEIGHT in rows.column_names and rows.num_rows:
+        weights = rows.column(WEIGHT)
+        added = pc.sum(pc.max_element_wise(weights, 0)).as_py()
+        removed = -pc.sum(pc.min_element_wise(weights, 0)).as_py()
+    return SmallRelation(spark.createDataFrame(rows, schema), rows.num_rows, added, removed, here=rows)
+
+
+def net_rows(rows: pa.Table) -> pa.Table | None:
+    """Weights summed over equal rows, zeros dropped; None of floating-point columns, whose equality is Spark's."""
+    names = [name for name in rows.column_names if name != WEIGHT]
+    if not names or any(pa.types.is_floating(rows.schema.field(name).type) for name in names):
+        return None
+    summed = rows.group_by(names).aggregate([(WEIGHT, "sum")]).rename_columns([*names, WEIGHT])
+    return summed.filter(pc.not_equal(summed.column(WEIGHT), 0))
 
 
 def keep(frame: DataFrame) -> SmallRelation:
@@ -74,6 +111,10 @@ def read_values(relation: SmallRelation, columns: Iterable[str], cap: int) -> No
     asked = [name for name, key in shared.items() if key not in relation.values]
     relation.values.update(dict.fromkeys(shared[name] for name in asked))
     asked = [name for name in asked if name in types and family(types[name]) is not None]
+    if relation.here is not None:
+        for name in asked:
+            relation.values[shared[name]] = _values_here(relation.here.column(name), types[name], cap)
+        return
     if not asked:
         return
     row = relation.frame.selectExpr(*_value_queries(asked, types, relation.rows, cap)).collect()[0]
@@ -83,6 +124,32 @@ def read_values(relation: SmallRelation, columns: Iterable[str], cap: int) -> No
         if low is None and not few:
             few, listed = True, []
         relation.values[shared[name]] = ColumnValues(types[name], listed if few else None, low, high, bool(nulls))
+
+
+def _values_here(column: pa.ChunkedArray, type_: str, cap: int) -> ColumnValues:
+    present = column.drop_null()
+    distinct = present.unique()
+    ends = pc.min_max(present)
+    low, high = _texts(pa.array([ends["min"].as_py(), ends["max"].as_py()], column.type), type_)
+    listed = _texts(distinct, type_) if len(distinct) <= cap else None
+    return ColumnValues(type_, listed, low, high, column.null_count > 0)
+
+
+def _texts(values: Any, type_: str) -> list[Any]:
+    """The values as ``literals.as_text`` gives them."""
+    match family(type_):
+        case "timestamp":
+            return list(values.cast(pa.int64()).to_pylist())
+        case "integer" | "string":
+            return list(values.to_pylist())
+        case "decimal":
+            return [None if value is None else f"{value:f}" for value in values.to_pylist()]
+        case _:
+            return [None if value is None else str(value) for value in values.to_pylist()]
+
+
+def _is_plain(type_: str) -> bool:
+    return type_ in _PLAIN or type_ in ("float", "double") or type_.startswith("decimal(")
 
 
 def _value_queries(names: list[str], types: dict[str, str], rows: int, cap: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ivm_core.engine.bindings import Bindings
@@ -11,15 +12,21 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+IN_MEMORY = 250_000  # rows up to which a table is read once and kept
+
+
 class Snapshots:
     """DataFrames of relations at versions.
 
     Opening an old version replays the table's log, so what was opened is kept behind a temporary view until ``close``.
+    ``needed``: the columns of each table, in lower case, that the run reads.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, needed: Mapping[str, set[str]] | None = None) -> None:
         self.spark = spark
         self.bindings = Bindings(spark)
+        self._needed = needed or {}
+        self._kept: dict[tuple[str, int], tuple[frozenset[str], DataFrame]] = {}
 
     def stored(self, location: str, version: int) -> DataFrame:
         """The rows of the Delta table at the location, hidden columns included."""
@@ -29,8 +36,28 @@ class Snapshots:
         """The rows that a reader of the relation sees at the version."""
         return shown(self.bindings, relation, self._open(relation.location, version))
 
+    def in_memory(self, relation: Relation, version: int, columns: Iterable[str]) -> DataFrame | None:
+        """A small table's rows at the version, with at least these columns, kept in memory; None of other tables.
+
+        Every query over a Delta table lists and filters its files, which takes longer than reading a small one.
+        """
+        if relation.rows is None or relation.rows > IN_MEMORY:
+            return None
+        key = (relation.location, version)
+        wanted = {name.lower() for name in columns} | self._needed.get(relation.name, set())
+        if key not in self._kept or not wanted <= self._kept[key][0]:
+            selected = [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
+            frame = self.read(relation, version).select(*selected).persist()
+            if key in self._kept:
+                self._kept[key][1].unpersist()
+            self._kept[key] = (frozenset(wanted), frame)
+        return self._kept[key][1]
+
     def close(self) -> None:
         """Forget all snapshots."""
+        for _, frame in self._kept.values():
+            frame.unpersist()
+        self._kept.clear()
         self.bindings.close()
 
     def _open(self, location: str, version: int) -> str:
@@ -38,6 +65,11 @@ class Snapshots:
         if key not in self.bindings:
             self.bindings.bind(key, self.spark.read.format("delta").option("versionAsOf", version).load(location))
         return key
+
+
+def quoted(name: str) -> str:
+    """A column name for the DataFrame API, where a dot would otherwise mean a field."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def shown(bindings: Bindings, relation: Relation, stored: str) -> DataFrame:

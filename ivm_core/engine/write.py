@@ -10,12 +10,12 @@ from sqlglot import exp
 from ivm_core.apply import merge_groups, replace_groups
 from ivm_core.apply.names import STATE, call, named, signed
 from ivm_core.engine import commit
-from ivm_core.engine.changes import quoted
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import Applied, CommitTag, State
 from ivm_core.engine.prune import key_predicate
 from ivm_core.engine.small import SmallRelation
+from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.write_bag import write_bag
 from ivm_core.engine.write_directly import merge_directly
 from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input, Step, Write, WriteKind

@@ -141,13 +141,22 @@ class Session:
         view = self.catalog.find_view(name)
         if view is not None:
             log = self.log(view.location)
-            return Relation(name, view.location, log.table_id(), view.columns, self.compiled(view).visible_sql)
+            return Relation(
+                name,
+                view.location,
+                log.table_id(),
+                view.columns,
+                self.compiled(view).visible_sql,
+                self._facts_of(name).rows,
+            )
         table = self.catalog.table(name)
         if table is None:
             raise BaseTableError(
                 f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
             )
-        return Relation(name, table.location, self.table_log(name).table_id(), table.columns, None)
+        return Relation(
+            name, table.location, self.table_log(name).table_id(), table.columns, None, self._facts_of(name).rows
+        )
 
     def job(self, view: ViewRecord, changed: frozenset[str]) -> MaintenanceJob:
         """The view's incremental job for a pattern of changed tables. Raises NoRule; strategy and reason say nothing yet."""

@@ -13,6 +13,5 @@ COMMENT 'Customers, each in a nation and a market segment'
 TBLPROPERTIES (
   'ivm.primary_key' = 'c_custkey',
   'ivm.foreign_keys' = 'c_nationkey -> tpch.nation(n_nationkey)',
-  'delta.enableChangeDataFeed' = 'true',
-  'delta.enableDeletionVectors' = 'true'
+  'delta.enableChangeDataFeed' = 'true'
 )

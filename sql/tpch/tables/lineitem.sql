@@ -21,6 +21,5 @@ COMMENT 'The lines of orders: a part from a supplier, with price, discount and d
 TBLPROPERTIES (
   'ivm.primary_key' = 'l_orderkey, l_linenumber',
   'ivm.foreign_keys' = 'l_orderkey -> tpch.orders(o_orderkey); l_partkey, l_suppkey -> tpch.partsupp(ps_partkey, ps_suppkey); l_partkey -> tpch.part(p_partkey); l_suppkey -> tpch.supplier(s_suppkey)',
-  'delta.enableChangeDataFeed' = 'true',
-  'delta.enableDeletionVectors' = 'true'
+  'delta.enableChangeDataFeed' = 'true'
 )

@@ -14,6 +14,5 @@ COMMENT 'Orders of customers'
 TBLPROPERTIES (
   'ivm.primary_key' = 'o_orderkey',
   'ivm.foreign_keys' = 'o_custkey -> tpch.customer(c_custkey)',
-  'delta.enableChangeDataFeed' = 'true',
-  'delta.enableDeletionVectors' = 'true'
+  'delta.enableChangeDataFeed' = 'true'
 )

@@ -10,6 +10,5 @@ COMMENT 'Which supplier offers which part, and at what cost'
 TBLPROPERTIES (
   'ivm.primary_key' = 'ps_partkey, ps_suppkey',
   'ivm.foreign_keys' = 'ps_partkey -> tpch.part(p_partkey); ps_suppkey -> tpch.supplier(s_suppkey)',
-  'delta.enableChangeDataFeed' = 'true',
-  'delta.enableDeletionVectors' = 'true'
+  'delta.enableChangeDataFeed' = 'true'
 )

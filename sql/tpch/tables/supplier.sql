@@ -12,6 +12,5 @@ COMMENT 'Suppliers, each in a nation'
 TBLPROPERTIES (
   'ivm.primary_key' = 's_suppkey',
   'ivm.foreign_keys' = 's_nationkey -> tpch.nation(n_nationkey)',
-  'delta.enableChangeDataFeed' = 'true',
-  'delta.enableDeletionVectors' = 'true'
+  'delta.enableChangeDataFeed' = 'true'
 )
