@@ -13,6 +13,8 @@ class MaintenanceReport:
 
     ``rows_changed`` counts rows of the view's state that were inserted, updated or deleted; ``error`` is the
     message of a failed batch (then the view stands where it stood), ``error_code`` its ``IvmError.code`` if it has one.
+    ``shared_seconds`` went, during this batch, into reading what the run's other views use as well; ``seconds`` leaves
+    them out where there are others.
     """
 
     view: str
@@ -28,3 +30,4 @@ class MaintenanceReport:
     predicted_full_seconds: float | None = None
     error: str | None = None
     error_code: str | None = None
+    shared_seconds: float = 0.0

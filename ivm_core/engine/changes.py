@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -83,6 +84,7 @@ class ChangeCache:
         self.settings = settings or Settings()
         self._needed = {table: {name.lower() for name in names} for table, names in (needed or {}).items()}
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
+        self._seconds = 0.0
         self._projected: dict[tuple[tuple[str, int, int], frozenset[str]], ChangedRows] = {}
 
     @cached_property
@@ -100,6 +102,11 @@ class ChangeCache:
         """Relations at versions."""
         return Snapshots(self.spark, self._needed)
 
+    @property
+    def shared_seconds(self) -> float:
+        """Time spent so far on what all views of the run share: changes, and small tables in memory."""
+        return self._seconds + (self.snapshots.seconds if "snapshots" in self.__dict__ else 0.0)
+
     def __enter__(self) -> ChangeCache:
         return self
 
@@ -112,8 +119,10 @@ class ChangeCache:
         key = (relation.name, covered.from_version, covered.to_version)
         if key not in self._read or not wanted <= self._read[key][0]:
             self._forget(key)
+            started = time.monotonic()
             together = frozenset(wanted | self._needed.get(relation.name, set()))
             self._read[key] = (together, self._load(relation, covered, together))
+            self._seconds += time.monotonic() - started
         kept, changes = self._read[key]
         if wanted == kept:
             return changes

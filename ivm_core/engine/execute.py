@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[str], None]
+_ADAPTIVE = "spark.sql.adaptive.enabled"
 
 
 def run(
@@ -43,17 +44,20 @@ def run(
     tag: CommitTag,
     settings: Settings,
     on_progress: Progress | None = None,
+    changed_rows: int | None = None,
 ) -> Applied:
     """Apply the batch to the view's state in exactly one commit, or in none when the table already has the batch.
 
-    ``on_progress`` is called with the name of each step, and with ``write``. Raises ``DriftError`` where the state
+    ``on_progress`` is called with the name of each step, and with ``write``. ``changed_rows``: of the base tables, as
+    far as known before they are read. Raises ``DriftError`` where the state
     cannot be right, ``ConcurrentCommit`` where another writer was faster; nothing is written then.
     """
     state = find_state(spark, target, tag)
     if state is None:
         return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
     work = _Work(spark, Sources(batch, relations, cache), settings.limits.pushdown_cap, on_progress)
-    with typed_failures(target.location), closing(work):
+    few = changed_rows is not None and changed_rows <= HERE and job.write.kind is not WriteKind.OVERWRITE
+    with typed_failures(target.location), planned_once(spark, few), closing(work):
         direct = DirectState.open(state.location, state.version) if state.version is not None else None
         writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
         work.add_inputs(job.inputs)
@@ -64,6 +68,23 @@ def run(
         if applied.state_version >= 0:
             return replace(applied, change_rows=work.change_rows())
         return _confirm(spark, applied, state, tag, work)
+
+
+@contextmanager
+def planned_once(spark: SparkSession, few: bool) -> Iterator[None]:
+    """Queries over ``few`` rows without adaptive execution: planning them again after each stage takes longer than they do."""
+    before = spark.conf.get(_ADAPTIVE, None) if few else None
+    if before == "false" or not few:
+        yield
+        return
+    spark.conf.set(_ADAPTIVE, "false")
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(_ADAPTIVE)
+        else:
+            spark.conf.set(_ADAPTIVE, before)
 
 
 def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> State | None:

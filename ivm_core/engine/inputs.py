@@ -11,7 +11,7 @@ from ivm_core.batch.model import Batch, TableRange
 from ivm_core.engine.changes import ChangeCache, ChangedRows
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
-from ivm_core.engine.small import SmallRelation, predicate, read_values
+from ivm_core.engine.small import ColumnValues, SmallRelation, predicate, read_values
 from ivm_core.errors import BaseTableError
 from ivm_core.job.model import Input, Slice
 from ivm_core.plan.nodes import WEIGHT
@@ -66,11 +66,19 @@ def open_snapshot(item: Input, sources: Sources, small: Mapping[str, SmallRelati
     kept = sources.cache.snapshots.in_memory(relation, version, (column.source for column in item.columns))
     if kept is not None:
         return kept.selectExpr(*_renamed(item))
-    return bound_input(sources.cache.snapshots.read(relation, version).selectExpr(*_renamed(item)), item, small, cap)
+    bounds = _known_bounds(item, small, cap)
+    sourced = {column.name: column.source for column in item.columns}
+    frame = sources.cache.snapshots.bounded(
+        relation, version, [(sourced[name], known, nulls) for name, known, nulls in bounds]
+    )
+    frame = frame.selectExpr(*_renamed(item))
+    conditions = [predicate(name, "", known, nulls=nulls) for name, known, nulls in bounds]
+    stated = [condition for condition in conditions if condition is not None]
+    return frame.where(all_of(stated).sql("spark")) if stated else frame
 
 
-def bound_input(frame: DataFrame, item: Input, small: Mapping[str, SmallRelation], cap: int) -> DataFrame:
-    """The input without the rows that its bounds rule out."""
+def _known_bounds(item: Input, small: Mapping[str, SmallRelation], cap: int) -> list[tuple[str, ColumnValues, bool]]:
+    """Columns of the input with the values that they can only have: name, values, whether NULL is one of them."""
     types = {column.name: column.type for column in item.columns}
     wanted: dict[str, list[str]] = {}
     for bound in item.bounds:
@@ -78,14 +86,12 @@ def bound_input(frame: DataFrame, item: Input, small: Mapping[str, SmallRelation
             wanted.setdefault(bound.step, []).append(bound.step_column)
     for step, columns in wanted.items():
         read_values(small[step], columns, cap)
-    conditions = []
+    found = []
     for bound in item.bounds:
         known = small[bound.step].known(bound.step_column) if bound.step in small else None
         if known is not None and family(types.get(bound.column, "")) == family(known.type):
-            condition = predicate(bound.column, "", known, nulls=bound.null_safe and known.nulls)
-            if condition is not None:
-                conditions.append(condition)
-    return frame.where(all_of(conditions).sql("spark")) if conditions else frame
+            found.append((bound.column, known, bound.null_safe and known.nulls))
+    return found
 
 
 def _renamed(item: Input) -> list[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.model import STATE_TABLE, Relation
+from ivm_core.engine.plain_files import PlainTable
+from ivm_core.engine.small import ColumnValues
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +29,9 @@ class Snapshots:
         self.spark = spark
         self.bindings = Bindings(spark)
         self._needed = needed or {}
+        self.seconds = 0.0  # spent on keeping small tables
         self._kept: dict[tuple[str, int], tuple[frozenset[str], DataFrame]] = {}
+        self._plain: dict[tuple[str, int], PlainTable | None] = {}
 
     def stored(self, location: str, version: int) -> DataFrame:
         """The rows of the Delta table at the location, hidden columns included."""
@@ -35,6 +40,11 @@ class Snapshots:
     def read(self, relation: Relation, version: int) -> DataFrame:
         """The rows that a reader of the relation sees at the version."""
         return shown(self.bindings, relation, self._open(relation.location, version))
+
+    def bounded(self, relation: Relation, version: int, bounds: Iterable[tuple[str, ColumnValues, bool]]) -> DataFrame:
+        """Rows of a table at a version, at least those within the bounds; of a view, all."""
+        plain = self._plain_table(relation.location, version) if relation.visible_sql is None else None
+        return plain.read(self.spark, bounds) if plain is not None else self.read(relation, version)
 
     def in_memory(self, relation: Relation, version: int, columns: Iterable[str]) -> DataFrame | None:
         """A small table's rows at the version, with at least these columns, kept in memory; None of other tables.
@@ -47,7 +57,10 @@ class Snapshots:
         wanted = {name.lower() for name in columns} | self._needed.get(relation.name, set())
         if key not in self._kept or not wanted <= self._kept[key][0]:
             selected = [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
+            started = time.monotonic()
             frame = self.read(relation, version).select(*selected).persist()
+            frame.count()  # from now on its size is known
+            self.seconds += time.monotonic() - started
             if key in self._kept:
                 self._kept[key][1].unpersist()
             self._kept[key] = (frozenset(wanted), frame)
@@ -58,13 +71,21 @@ class Snapshots:
         for _, frame in self._kept.values():
             frame.unpersist()
         self._kept.clear()
+        self._plain.clear()
         self.bindings.close()
 
     def _open(self, location: str, version: int) -> str:
         key = f"{location}@{version}"
         if key not in self.bindings:
-            self.bindings.bind(key, self.spark.read.format("delta").option("versionAsOf", version).load(location))
+            plain = self._plain_table(location, version)
+            reader = self.spark.read.format("delta").option("versionAsOf", version)
+            self.bindings.bind(key, plain.read(self.spark) if plain is not None else reader.load(location))
         return key
+
+    def _plain_table(self, location: str, version: int) -> PlainTable | None:
+        if (location, version) not in self._plain:
+            self._plain[location, version] = PlainTable.open(location, version)
+        return self._plain[location, version]
 
 
 def quoted(name: str) -> str:

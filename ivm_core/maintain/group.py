@@ -86,7 +86,7 @@ def maintain_views(
     cut = session.catalog.add_cut(group, run_id, cut).cut
     reports: dict[str, MaintenanceReport] = {}
     failures: list[Exception] = []
-    with session.shared_reads(columns_read(session, views)):
+    with session.shared_reads(columns_read(session, views), several=len(views) > 1):
         for view in views:
             failed = [table for table in view.tables if table in reports and reports[table].error]
             if on_progress:

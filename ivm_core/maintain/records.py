@@ -21,8 +21,9 @@ def record_of(
     *,
     rows: int = 0,
     error: str | None = None,
+    shared_seconds: float = 0.0,
 ) -> BatchRecord:
-    """The record of an attempt that began at ``started`` (monotonic clock) and ends now."""
+    """The record of an attempt that began at ``started`` (monotonic clock) and ends now, less what others share."""
     return BatchRecord(
         view=view.name,
         number=batch.number,
@@ -32,7 +33,7 @@ def record_of(
         from_versions=batch.from_versions,
         to_versions=batch.to_versions,
         rows_changed=rows,
-        seconds=time.monotonic() - started,
+        seconds=time.monotonic() - started - shared_seconds,
         predicted_incremental_seconds=decision.predicted_incremental_seconds,
         predicted_full_seconds=decision.predicted_full_seconds,
         started_at=started_at,

@@ -42,6 +42,7 @@ class Session:
         self._spark: SparkSession | None = None
         self._compiled: dict[str, CompiledView] = {}
         self._changes: ChangeCache | None = None
+        self._several = False
         self._logs: dict[str, TableLog] = {}
         self._rows: dict[str, int | None] = {}  # as first asked: jobs need not change with every row
         self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
@@ -67,8 +68,15 @@ class Session:
         """The Spark session where one is open already: reading a table's log needs none on local paths."""
         return self._spark
 
+    @property
+    def shared_seconds(self) -> float:
+        """Time spent so far, in a block of shared reads for several views, on what they share."""
+        return self._changes.shared_seconds if self._changes is not None and self._several else 0.0
+
     @contextmanager
-    def shared_reads(self, needed: Mapping[str, tuple[str, ...]] | None = None) -> Iterator[ChangeCache]:
+    def shared_reads(
+        self, needed: Mapping[str, tuple[str, ...]] | None = None, *, several: bool = False
+    ) -> Iterator[ChangeCache]:
         """What ``changes`` reads inside the block is read once, and let go of at its end; an inner block is the outer one.
 
         ``needed``: the columns of each table that will be asked for. The Spark session opens when something is read.
@@ -77,6 +85,7 @@ class Session:
             yield self._changes
             return
         self._changes = ChangeCache(lambda: self.spark, self.settings, needed)
+        self._several = several
         try:
             yield self._changes
         finally:

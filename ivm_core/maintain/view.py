@@ -204,6 +204,7 @@ def _run(
     spark = session.spark  # a batch's time does not count the start of a session
     started_at, started = datetime.now(UTC), time.monotonic()
     kept = job.to_json() if session.settings.limits.keep_jobs else None
+    before = session.shared_seconds
     try:
         applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id))
     except ConcurrentCommit:
@@ -227,7 +228,8 @@ def _run(
     if applied.skipped:
         decision = Decision(Strategy.NOOP, Reason.APPLIED_ELSEWHERE)
     rows = applied.inserted + applied.updated + applied.deleted
-    record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows)
+    shared = session.shared_seconds - before
+    record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows, shared_seconds=shared)
     record = replace(record, changed_rows={} if full else rows_changed_by_table(session, batch))
     session.catalog.add_batch(record, settle="applied")
     return MaintenanceReport(
@@ -242,6 +244,7 @@ def _run(
         decision.detail,
         decision.predicted_incremental_seconds,
         decision.predicted_full_seconds,
+        shared_seconds=shared,
     )
 
 
@@ -251,7 +254,8 @@ def _execute(
     relations = {table: session.relation(table) for table in view.tables}
     target = StateTarget(view.name, view.location)
     with session.shared_reads() as changes:
-        return run(spark, job, batch, relations, target, changes, tag, session.settings)
+        rows = sum(rows_changed_by_table(session, batch).values())
+        return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=rows)
 
 
 def _nothing(

@@ -42,6 +42,7 @@ def pack_report(report: MaintenanceReport) -> dict[str, Any]:
         "to_versions": dict(report.to_versions),
         "rows_changed": report.rows_changed,
         "seconds": round(report.seconds, 3),
+        "shared_seconds": round(report.shared_seconds, 3),
         "batch": report.batch,
         "error": report.error,
         "error_code": report.error_code,

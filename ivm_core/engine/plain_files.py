@@ -1,0 +1,127 @@
+"""Tables whose rows are exactly those of their Parquet files, read as such.
+
+Delta's own planning of one scan takes two Spark jobs, more where a version is opened first: for a small batch that is
+most of its time. What a table's features allow to misread (deletion vectors, column mapping and the like) is left to Delta.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import deltalake
+import numpy as np
+import pyarrow as pa
+from deltalake.exceptions import DeltaError
+
+from ivm_core.engine.literals import family
+from ivm_core.engine.location import local_path
+from ivm_core.engine.small import ColumnValues
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MOST_FILES = 256  # past it, planning is the smaller part
+# Features that change nothing about which rows a file holds, or how they are read.
+_FEATURES = frozenset(
+    {
+        "appendOnly", "changeDataFeed", "checkConstraints", "clustering", "domainMetadata", "generatedColumns",
+        "identityColumns", "inCommitTimestamp", "invariants", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck",
+    }
+)  # fmt: skip
+_READER, _WRITER = 1, 4
+_ODD = re.compile(r"[%*?\[\]{}\\,:]")  # characters that Spark's reader takes for patterns, or Delta encodes
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTable:
+    """One version of a table: its files with what the log knows of their columns, and its schema as Spark's JSON."""
+
+    folder: str
+    files: pa.Table
+    schema: dict[str, Any]
+
+    @classmethod
+    def open(cls, location: str, version: int) -> PlainTable | None:
+        """The table at a version; None where only Delta can read it, or does it as fast."""
+        path = local_path(location)
+        if path is None or _ODD.search(str(path)):
+            return None
+        try:
+            table = deltalake.DeltaTable(str(path), version=version, skip_stats=False)
+            protocol, metadata = table.protocol(), table.metadata()
+        except DeltaError:
+            return None
+        features = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
+        old = protocol.min_reader_version <= _READER and protocol.min_writer_version <= _WRITER
+        if not (old or features <= _FEATURES) or metadata.partition_columns:
+            return None
+        schema = json.loads(table.schema().to_json())
+        if metadata.configuration.get("delta.columnMapping.mode", "none") != "none" or "char(" in json.dumps(schema):
+            return None
+        files = pa.table(table.get_add_actions(flatten=True))
+        odd = any(_ODD.search(name) for name in files.column("path").to_pylist())
+        return None if odd or files.num_rows > MOST_FILES else cls(str(path), files, schema)
+
+    def read(self, spark: SparkSession, bounds: Iterable[tuple[str, ColumnValues, bool]] = ()) -> DataFrame:
+        """The rows of the files that may hold values within all the bounds: column, values, whether NULL counts too."""
+        from pyspark.sql.types import StructType
+
+        keep = np.ones(self.files.num_rows, dtype=bool)
+        for column, values, nulls in bounds:
+            keep &= self._may_hold(column, values, nulls)
+        names = [name for name, kept in zip(self.files.column("path").to_pylist(), keep, strict=True) if kept]
+        schema = StructType.fromJson(self.schema)
+        if not names:
+            return spark.createDataFrame([], schema)
+        return spark.read.schema(schema).parquet(*(f"{self.folder}/{name}" for name in names))
+
+    def _may_hold(self, column: str, values: ColumnValues, nulls: bool) -> Any:
+        everything = np.ones(self.files.num_rows, dtype=bool)
+        actual = {name.lower(): name for name in self.files.column_names}
+        low, high, missing = (actual.get(f"{part}.{column}".lower()) for part in ("min", "max", "null_count"))
+        if low is None or high is None or (nulls and missing is None):
+            return everything
+        wanted = _numbers(values)
+        lows, highs = (_as_numbers(self.files.column(name)) for name in (low, high))
+        if wanted is None or lows is None or highs is None:
+            return everything
+        if values.listed is None:
+            found = (lows <= wanted[-1]) & (highs >= wanted[0])
+        else:
+            # The first wanted value that is not below the file's least must not be above its greatest.
+            position = np.searchsorted(wanted, lows)
+            within = position < len(wanted)
+            found = within & (np.append(wanted, np.inf)[position] <= highs)
+        found |= np.isnan(lows) | np.isnan(highs)
+        if nulls and missing is not None:
+            counts = self.files.column(missing).to_pylist()
+            found |= np.array([count is None or count > 0 for count in counts])
+        return found
+
+
+def _numbers(values: ColumnValues) -> Any:
+    """The bound's values in order, as numbers that order alike; None of types that are not pruned by."""
+    kind = family(values.type)
+    given = values.listed if values.listed is not None else [values.low, values.high]
+    present = [value for value in given if value is not None]
+    if kind == "integer" and all(abs(value) < 2**53 for value in present):
+        return np.sort(np.array(present, dtype=float))
+    if kind == "date":
+        return np.sort(np.array([date.fromisoformat(value).toordinal() for value in present], dtype=float))
+    return None
+
+
+def _as_numbers(column: pa.ChunkedArray) -> Any:
+    if pa.types.is_integer(column.type):
+        items = column.to_pylist()
+        if any(item is not None and abs(item) >= 2**53 for item in items):
+            return None
+        return np.array([np.nan if item is None else float(item) for item in items])
+    if pa.types.is_date(column.type):
+        return np.array([np.nan if item is None else float(item.toordinal()) for item in column.to_pylist()])
+    return None
