@@ -2,16 +2,19 @@
 
 A batch costs a fixed part (jobs, commits) and a part that grows with the changed rows. Measurements of sizes far enough
 apart are fitted by least squares; otherwise the best recent one counts, scaled beyond a fixed part where the batch at
-hand is much larger. The best rather than the middle: a cold session makes batches slower, nothing makes them faster.
+hand is much larger. Before, each is scaled to the scans that the batch at hand needs: changes of two tables read less
+than changes of five. The best rather than the middle: a cold session makes batches slower, nothing makes them faster.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import linear_regression, median
 
 from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
+SCAN_SHARE = 0.7  # of a batch that scans large tables
 FIXED_SHARE = 0.7  # of a measured batch; the rest grows with its rows
 FAR_APART = 4.0  # least ratio of the largest to the smallest measured size for a line through them to mean anything
 
@@ -29,7 +32,7 @@ def incremental_seconds(statistics: Statistics) -> float | None:
     >>> incremental_seconds(Statistics(past, changed_rows=300))
     2.0
     """
-    measured = [batch for batch in statistics.past if not batch.full][:RECENT]
+    measured = [_as_now(batch, statistics.work) for batch in statistics.past if not batch.full][:RECENT]
     if not measured:
         return None
     if statistics.changed_rows is None:
@@ -40,6 +43,14 @@ def incremental_seconds(statistics: Statistics) -> float | None:
         if line.slope >= 0:
             return max(line.intercept + line.slope * statistics.changed_rows, min(b.seconds for b in measured))
     return _proportional(measured, statistics.changed_rows)
+
+
+def _as_now(batch: PastBatch, work: float) -> PastBatch:
+    """The batch as if other tables had changed: most of its time went into scans, which the tables' pattern decides."""
+    if work <= 0 or batch.work <= 0:
+        return batch
+    factor = (1 - SCAN_SHARE) + SCAN_SHARE * work / batch.work
+    return replace(batch, seconds=batch.seconds * factor)
 
 
 def _proportional(measured: list[PastBatch], changed_rows: int) -> float:

@@ -7,17 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PastBatch:
-    """One earlier batch of the view: whether it was a full refresh, its changed base-table rows and its seconds."""
+    """One earlier batch of the view: whether it was a full refresh, its changed base-table rows and its seconds.
+
+    ``work``: what its job scans of large tables, in cells (0: nothing or not known).
+    """
 
     full: bool
     changed_rows: int
     seconds: float
+    work: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """``past`` newest first; ``changed_rows`` and ``base_rows`` of the batch at hand (None: not known)."""
+    """``past`` newest first; ``changed_rows``, ``base_rows`` and ``work`` of the batch at hand (None, 0: not known)."""
 
     past: tuple[PastBatch, ...] = ()
     changed_rows: int | None = None
     base_rows: int | None = None
+    work: float = 0.0

@@ -9,6 +9,7 @@ from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
 from ivm_core.errors import NoRule
+from ivm_core.job.chains import LARGE
 from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.job.strategy import incremental_strategy
 from ivm_core.maintain.session import Session
@@ -61,11 +62,33 @@ def _history_gone(session: Session, batch: Batch, job: MaintenanceJob) -> Decisi
 
 def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
     past = tuple(
-        PastBatch(record.strategy == Strategy.FULL, sum(record.changed_rows.values()), record.seconds)
+        PastBatch(
+            record.strategy == Strategy.FULL,
+            sum(record.changed_rows.values()),
+            record.seconds,
+            _work(session, view, frozenset(record.changed_rows)),
+        )
         for record in session.catalog.history(view.name, HISTORY)
         if record.error is None and record.strategy != Strategy.NOOP
     )
-    return Statistics(past, sum(rows_changed_by_table(session, batch).values()), None)
+    rows = rows_changed_by_table(session, batch)
+    return Statistics(past, sum(rows.values()), None, _work(session, view, frozenset(rows)))
+
+
+def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:
+    """Cells of large tables that the job for these changed tables scans; 0 where there is no such job."""
+    if not changed or not changed <= set(view.tables):
+        return 0.0
+    try:
+        job = session.job(view, changed)
+    except NoRule:
+        return 0.0
+    rows = {name: facts.rows for name, facts in session.facts(view.tables)}
+    return sum(
+        float(rows.get(item.table) or 0) * (len(item.columns) + 1)
+        for item in job.inputs
+        if item.slice is not Slice.CHANGES and (rows.get(item.table) or 0) >= LARGE
+    )
 
 
 def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:

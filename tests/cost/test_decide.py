@@ -71,3 +71,11 @@ def test_a_much_larger_batch_is_predicted_to_take_longer():
 
 def test_the_examples_in_the_text_hold():
     assert doctest.testmod(estimate).failed == 0
+
+
+def test_a_batch_that_scans_more_is_expected_to_take_longer() -> None:
+    past = (PastBatch(False, 100, 5.0, work=10.0), PastBatch(False, 100, 5.0, work=10.0), PastBatch(True, 0, 9.0))
+    few = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=10.0))
+    many = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=30.0))
+    assert (few.strategy, many.strategy) == (Strategy.INCREMENTAL, Strategy.FULL)
+    assert many.predicted_incremental_seconds == pytest.approx(12.0)

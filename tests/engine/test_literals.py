@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ivm_core.engine.small import SmallRelation, predicate, read_values
 from ivm_core.engine.literals import family, literal
+from ivm_core.engine.small import SmallRelation, predicate, read_values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
