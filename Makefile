@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 SF ?= 1
 PYTEST_ARGS ?=
+# Tests run in two processes, each with a Spark session of its own; a file's tests stay together.
+WORKERS ?= 2
 READY := .venv/.ready
 .PHONY: help setup demo test check fuzz clean
 
@@ -18,7 +20,7 @@ demo: $(READY) ## TPC-H views kept fresh by an Airflow DAG, with times (SF=0.1 f
 	@.venv/bin/ivm demo --sf $(SF)
 
 test: $(READY) ## Run the ordinary tests
-	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 check: $(READY) ## Check style, types and the direction of imports
 	@.venv/bin/ruff check .

@@ -89,6 +89,7 @@ def test_rf3_changes_lines_of_orders_that_move_and_of_others(database: Database)
     assert of_lines & moved and of_lines - moved and moved - of_lines
 
 
+@pytest.mark.slow
 def test_same_seed_makes_the_same_changes_another_seed_others(database: Database) -> None:
     spark = database.spark
 

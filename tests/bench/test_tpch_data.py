@@ -63,7 +63,7 @@ def test_table_records_its_changes(database: Database, table: str) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("step", ["loaded", "updated"])
+@pytest.mark.parametrize("step", [pytest.param("loaded", marks=pytest.mark.slow), "updated"])
 def test_declared_foreign_keys_hold(database: Database, step: str) -> None:
     for table, definition in DEFINITIONS.items():
         for key in definition.schema.foreign_keys:

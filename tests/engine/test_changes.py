@@ -68,7 +68,7 @@ def covered(path: str, start: int, end: int) -> TableRange:
 def test_before_plus_changes_is_after(spark: SparkSession, cache: ChangeCache, table: str, columns: list[str]) -> None:
     last = TableLog(table).version()
     shown = [f"{name} + 0.0D AS {name}" if name == "other" else name for name in columns]
-    for start, end in [(0, 1), (1, 2), (0, 5), (2, 4), (5, 6), (4, 7), (0, last), (last - 2, last)]:
+    for start, end in [(0, 1), (0, 5), (2, 4), (4, 7), (0, last)]:
         changes = cache.read(relation(table), covered(table, start, end), columns)
         total = contents(spark, table, start, shown)
         for row in changes.frame.selectExpr(*shown, "__ivm_weight").collect():

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import ArithmeticException
 
 from ivm_core.errors import UnsupportedConstruct
 from ivm_core.plan.explain import explain
@@ -51,7 +52,12 @@ def test_spark_gives_the_same_rows(spark: SparkSession, database: None, sql: str
         pytest.skip(str(refused))
     expected = spark.sql(sql)
     assert tuple(expected.columns) == plan.names
-    rows = [comparable(row) for row in expected.collect()]
+    try:
+        rows = [comparable(row) for row in expected.collect()]
+    except ArithmeticException:  # what fails for these rows must fail in every form
+        with pytest.raises(ArithmeticException):
+            spark.sql(to_sql(plan, leaf_name=lambda leaf: leaf.table.partition(".")[2])).collect()
+        return
     for candidate in (plan, normalize(plan)):
         query = to_sql(candidate, leaf_name=lambda leaf: leaf.table.partition(".")[2])
         result = spark.sql(query)
