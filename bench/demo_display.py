@@ -69,7 +69,8 @@ class Display:
             console.width = PIPED_WIDTH
         console.print(result_table(result))
         console.print(
-            f"\nAll views: {seconds(result.last_seconds)} in the last round, "
+            f"\nAll views: {seconds(result.last_seconds)} in the last round "
+            f"({seconds(result.shared_seconds)} of them reading changes and small tables once for all), "
             f"{seconds(result.full_seconds)} by full refresh: [bold]{times(result.ratio)}[/]. "
             f"Whole demo: {seconds(result.total_seconds)}."
         )

@@ -29,6 +29,7 @@ class Batch:
     seconds: float
     detail: str = ""
     error: str | None = None
+    shared_seconds: float = 0.0  # beside ``seconds``: reading what all views of the run use
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,16 @@ class DemoResult:
 
     @property
     def incremental_seconds(self) -> tuple[float, ...]:
-        """Seconds of all views together, one number a round."""
-        return tuple(sum(view.batches[index].seconds for view in self.views) for index in range(len(self.rounds)))
+        """Seconds of all views together with what they share, one number a round."""
+        return tuple(
+            sum(view.batches[index].seconds + view.batches[index].shared_seconds for view in self.views)
+            for index in range(len(self.rounds))
+        )
+
+    @property
+    def shared_seconds(self) -> float:
+        """Seconds of the last round that went into reading changes and small tables once for all views."""
+        return sum(view.batches[-1].shared_seconds for view in self.views) if self.rounds else 0.0
 
     @property
     def last_seconds(self) -> float | None:
@@ -131,4 +140,5 @@ def _batch(entry: Mapping[str, Any] | None) -> Batch:
         entry["seconds"],
         entry.get("detail") or "",
         entry.get("error"),
+        entry.get("shared_seconds") or 0.0,
     )

@@ -1,0 +1,80 @@
+"""Chains of joins: from the changes outwards, along keys, and cut before large tables."""
+
+from __future__ import annotations
+
+import sqlglot
+
+from ivm_core.cost.model import Reason, Strategy
+from ivm_core.job.build import batch_job
+from ivm_core.job.chains import LARGE, TableFacts
+from ivm_core.job.compile import compile_view
+from ivm_core.job.model import MaintenanceJob, Slice
+from ivm_core.plan.schema import TableSchema
+
+TABLES = {
+    "s.customer": TableSchema("s.customer", (("c", "bigint"), ("nation", "bigint")), ("c",)),
+    "s.orders": TableSchema("s.orders", (("o", "bigint"), ("o_c", "bigint")), ("o",)),
+    "s.line": TableSchema("s.line", (("l_o", "bigint"), ("l_s", "bigint"), ("price", "decimal(15,2)")), ()),
+    "s.supplier": TableSchema("s.supplier", (("s", "bigint"), ("s_nation", "bigint")), ("s",)),
+}
+QUERY = (
+    "SELECT s.s, sum(l.price) AS total FROM s.customer c JOIN s.orders o ON c.c = o.o_c JOIN s.line l ON l.l_o = o.o "
+    "JOIN s.supplier s ON l.l_s = s.s AND c.nation = s.s_nation GROUP BY s.s"
+)
+FACTS = {
+    "s.customer": TableFacts(100_000, ("c",)),
+    "s.orders": TableFacts(LARGE * 2, ("o",)),
+    "s.line": TableFacts(LARGE * 8, ()),
+    "s.supplier": TableFacts(10_000, ("s",)),
+}
+
+
+def job(changed: str, facts: dict[str, TableFacts] | None = FACTS) -> MaintenanceJob:
+    view = compile_view("v", sqlglot.parse_one(QUERY, read="spark"), TABLES)
+    return batch_job(view, frozenset({f"s.{changed}"}), Strategy.INCREMENTAL, Reason.LINEAR, facts)
+
+
+def order(sql: str) -> list[str]:
+    """The relations of a step's joins from left to right."""
+    return [table.name for table in sqlglot.parse_one(sql, read="spark").find_all(sqlglot.exp.Table)]
+
+
+def test_a_prefix_becomes_a_step_before_a_large_table() -> None:
+    steps = {step.name: step for step in job("customer").steps}
+    assert list(steps) == ["group_changes_chain_1", "group_changes"]
+    assert sorted(order(steps["group_changes_chain_1"].sql)) == ["s_customer_changes", "s_orders_after"]
+    assert steps["group_changes_chain_1"].materialize
+
+
+def test_the_large_table_is_bounded_by_the_steps_values() -> None:
+    found = job("customer")
+    [line] = [item for item in found.inputs if item.table == "s.line"]
+    assert ("l_o", "group_changes_chain_1", "o") in [(b.column, b.step, b.step_column) for b in line.bounds]
+
+
+def test_the_order_follows_keys_and_not_the_query() -> None:
+    # By nation a supplier meets many customers; by its lines it meets the orders that it has.
+    steps = job("supplier").steps
+    assert sorted(order(steps[0].sql)) == ["s_line_after", "s_supplier_changes"]
+
+
+def test_small_tables_are_joined_without_a_step() -> None:
+    small = {name: TableFacts(10, facts.key) for name, facts in FACTS.items()}
+    assert [step.name for step in job("customer", small).steps] == ["group_changes"]
+
+
+def test_nothing_known_means_one_query() -> None:
+    assert [step.name for step in job("customer", None).steps] == ["group_changes"]
+
+
+def test_a_table_of_unknown_size_is_taken_as_large() -> None:
+    unknown = {name: TableFacts(None, facts.key) for name, facts in FACTS.items()}
+    assert len(job("customer", unknown).steps) > 1
+
+
+def test_every_input_is_read_by_a_step() -> None:
+    for changed in ("customer", "orders", "line", "supplier"):
+        found = job(changed)
+        read = {name for step in found.steps for name in order(step.sql)}
+        assert {item.name for item in found.inputs} <= read
+        assert [item.table for item in found.inputs if item.slice is Slice.CHANGES] == [f"s.{changed}"]
