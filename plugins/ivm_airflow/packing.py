@@ -49,12 +49,16 @@ def pack_report(report: MaintenanceReport) -> dict[str, Any]:
     }
 
 
-def pack_check(check: ValidationReport, tolerated: bool) -> dict[str, Any]:
-    """The counts and times of a validation, without its rows; ``tolerated``: a difference is shown, not a failure."""
+def pack_check(check: ValidationReport, tolerated: bool, repaired: bool = False) -> dict[str, Any]:
+    """The counts and times of a validation, without its rows; ``tolerated``: a difference is shown, not a failure.
+
+    ``repaired``: it differed, was refreshed in full and checked again.
+    """
     return {
         "view": check.view,
         "ok": check.ok,
         "tolerated": tolerated,
+        "repaired": repaired,
         "missing_count": check.missing_count,
         "unexpected_count": check.unexpected_count,
         "rows": check.rows,

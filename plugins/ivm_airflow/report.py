@@ -82,6 +82,7 @@ def _entry(report: Mapping[str, Any], check: Mapping[str, Any] | None) -> Entry:
         "error": report.get("error"),
         "validated": None if check is None else bool(check["ok"]),
         "tolerated": check is not None and bool(check["tolerated"]),
+        "repaired": check is not None and bool(check.get("repaired")),
         "missing": None if check is None else int(check["missing_count"]),
         "unexpected": None if check is None else int(check["unexpected_count"]),
         "rows": None if check is None else int(check["rows"]),

@@ -63,10 +63,16 @@ def validate(group: str, **context: Any) -> None:
         _, request = _asked(engine, group, context)
         run_id = _run_id(context)
         checks = [engine.validate(view, measure_full=request.measure_full, run_id=run_id) for view in due]
-        tolerant = {view.name for view in engine.catalog.views(group) if ("ivm.on_drift", "warn") in view.properties}
-        ti.xcom_push(key="checks", value=[pack_check(check, check.view in tolerant) for check in checks])
+        tolerant, repairing = _on_drift(engine, group, "warn"), _on_drift(engine, group, "repair")
         result = publish(checks, engine.spark, reports_folder() / "quality", run_id)
         ti.xcom_push(key="docs", value=str(result.docs_index))
+        repaired = {check.view for check in checks if not check.ok and check.view in repairing}
+        for view in repaired:
+            engine.refresh(view)
+        # What was repaired is checked again: the findings published above are those before.
+        checks = [engine.validate(check.view, run_id=run_id) if check.view in repaired else check for check in checks]
+        packed = [pack_check(check, check.view in tolerant, check.view in repaired) for check in checks]
+        ti.xcom_push(key="checks", value=packed)
     if drifted := [check.view for check in checks if not check.ok and check.view not in tolerant]:
         raise Permanent(f"The contents of {', '.join(drifted)} differ from the query's. See {result.docs_index}")
 
@@ -114,6 +120,11 @@ def _asked(engine: Engine, group: str, context: dict[str, Any]) -> tuple[list[st
     registered = [view.name for view in engine.catalog.views(group)]
     request = parse_request(context["params"], registered)
     return (registered if request.views is None else list(request.views)), request
+
+
+def _on_drift(engine: Engine, group: str, answer: str) -> set[str]:
+    """The views of the group whose ``ivm.on_drift`` is the answer."""
+    return {view.name for view in engine.catalog.views(group) if ("ivm.on_drift", answer) in view.properties}
 
 
 def _run_id(context: dict[str, Any]) -> str:
