@@ -78,6 +78,7 @@ def test_one_batch_equals_two(spark, tmp_path):
         assert not difference(whole.engine.read(f"whole.{name}"), split.engine.read(f"split.{name}"))
 
 
+@pytest.mark.slow
 def test_commits_may_be_cut_differently(spark, tmp_path):
     one, many = Deployment(spark, tmp_path, "one_commit"), Deployment(spark, tmp_path, "many_commits")
     one.run("INSERT INTO {s}.f VALUES (10, 1, 'n', 1), (11, 2, 'n', 2), (12, 2, 'n', 3)")
