@@ -14,14 +14,17 @@ from statistics import linear_regression, median
 from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
-SCAN_SHARE = 0.7  # of a batch that scans large tables
+SCAN_SHARE = 0.9  # of a batch that scans large tables
+WARM_SHARE = 0.7  # of a first build, which compiles its code and opens its tables
 FIXED_SHARE = 0.7  # of a measured batch; the rest grows with its rows
 FAR_APART = 4.0  # least ratio of the largest to the smallest measured size for a line through them to mean anything
 
 
 def full_seconds(statistics: Statistics) -> float | None:
-    """The middle of the last three full refreshes, None without one. The first build, on a cold cluster, counts too."""
+    """The middle of the last three full refreshes, None without one; of a first build alone, what it takes when warm."""
     measured = [batch.seconds for batch in statistics.past if batch.full][:3]
+    if len(measured) == 1:
+        return measured[0] * WARM_SHARE
     return median(measured) if measured else None
 
 

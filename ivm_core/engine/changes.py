@@ -138,7 +138,10 @@ class ChangeCache:
             rows = whole.here.select([*(name for name, _ in relation.columns if name.lower() in wanted), WEIGHT])
             netted = net_rows(rows) if whole.removed else rows
             if netted is not None:
-                return ChangedRows(held(self.spark, netted, projected.schema), netted=whole.removed > 0)
+                # The schema of the whole is known already; asking for the projection's would take an answer of Spark.
+                schema = whole.frame.schema
+                kept = type(schema)([schema[name] for name in netted.column_names])
+                return ChangedRows(held(self.spark, netted, kept), netted=whole.removed > 0)
         if whole.removed == 0:
             return ChangedRows(replace(whole, frame=projected), netted=False)
         return ChangedRows(replace(whole, frame=net(projected)), netted=True)

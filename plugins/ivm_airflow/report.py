@@ -78,6 +78,7 @@ def _entry(report: Mapping[str, Any], check: Mapping[str, Any] | None) -> Entry:
         "to_versions": dict(report.get("to_versions") or {}),
         "rows_changed": int(report.get("rows_changed") or 0),
         "seconds": float(report.get("seconds") or 0.0),
+        "shared_seconds": float(report.get("shared_seconds") or 0.0),
         "batch": int(report.get("batch") or 0),
         "error": report.get("error"),
         "validated": None if check is None else bool(check["ok"]),

@@ -36,6 +36,7 @@ DONE = MaintenanceReport(
     {"shop.orders": 4},
     rows_changed=1200,
     seconds=1.5,
+    shared_seconds=0.25,
 )
 FAILED = MaintenanceReport(
     "gold.b", Strategy.NOOP, Reason.LINEAR, error="<img src=x onerror=alert(1)> is gone", error_code="BASE_TABLE"
@@ -54,6 +55,7 @@ def test_one_entry_a_view_with_both_findings():
     [view] = report["views"]
     assert (view["strategy"], view["reason"], view["rows_changed"]) == ("incremental", "linear", 1200)
     assert (view["validated"], view["full_seconds"], view["rows"]) == (True, 9.0, 10)
+    assert (view["seconds"], view["shared_seconds"]) == (1.5, 0.25)
     assert summary(report)["strategies"] == {"incremental": 1}
 
 
