@@ -80,7 +80,7 @@ def test_tables_that_only_delta_can_read(tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_rows_are_those_that_delta_reads(spark: SparkSession, warehouse: Path) -> None:
     path = str(warehouse / "evolved")
-    spark.sql(f"CREATE TABLE delta.`{path}` (k INT NOT NULL, `a b` DECIMAL(5,2), at TIMESTAMP) USING DELTA").collect()
+    spark.sql(f"CREATE TABLE delta.`{path}` (k INT NOT NULL, `a-b` DECIMAL(5,2), at TIMESTAMP) USING DELTA").collect()
     spark.sql(f"INSERT INTO delta.`{path}` VALUES (1, 1.5, TIMESTAMP '1890-01-01 12:00:00'), (2, NULL, NULL)").collect()
     spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMN late STRUCT<x: INT>").collect()
     spark.sql(f"INSERT INTO delta.`{path}` VALUES (3, 2, NULL, named_struct('x', 4))").collect()
