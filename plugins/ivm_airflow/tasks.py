@@ -64,6 +64,8 @@ def validate(group: str, **context: Any) -> None:
         run_id = _run_id(context)
         checks = [engine.validate(view, measure_full=request.measure_full, run_id=run_id) for view in due]
         tolerant, repairing = _on_drift(engine, group, "warn"), _on_drift(engine, group, "repair")
+        # First for the report, which is written whatever fails from here on.
+        ti.xcom_push(key="checks", value=[pack_check(check, check.view in tolerant, False) for check in checks])
         result = publish(checks, engine.spark, reports_folder() / "quality", run_id)
         ti.xcom_push(key="docs", value=str(result.docs_index))
         repaired = {check.view for check in checks if not check.ok and check.view in repairing}
