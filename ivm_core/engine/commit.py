@@ -43,6 +43,7 @@ _GONE = (
     "DELTA_VERSION_NOT_FOUND",
     "DELTA_VERSIONS_NOT_CONTIGUOUS",
     "FAILED_READ_FILE.FILE_NOT_EXIST",
+    "PATH_NOT_FOUND",
     "VersionNotFoundException",
 )
 

@@ -6,21 +6,22 @@ where another commit came first. Only states whose types and table features both
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import deltalake
 import pyarrow as pa
-from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.exceptions import CommitFailedError
 
-from ivm_core.engine.location import local_path
+from ivm_core.engine.log_files import open_alike
 from ivm_core.engine.model import CommitTag
 from ivm_core.errors import ConcurrentCommit
 
 # FLOAT and DOUBLE are left to Spark: where there is a NaN, the two writers' file statistics differ.
 _PLAIN = frozenset({"string", "long", "integer", "short", "byte", "boolean", "binary", "date", "timestamp"})
-_READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 _FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
+_ODD = re.compile("%")  # delta-rs decodes it twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +34,8 @@ class DirectState:
     @classmethod
     def open(cls, location: str, version: int) -> DirectState | None:
         """The state at the version; None where it is better left to Spark."""
-        path = local_path(location)
-        if path is None or "%" in str(path):
-            return None
-        try:
-            table = deltalake.DeltaTable(str(path), version=version)
-            protocol = table.protocol()
-        except DeltaError:
-            return None
-        features = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
-        if protocol.min_reader_version > _READER or not (
-            protocol.min_writer_version <= _WRITER or features <= _FEATURES
-        ):
-            return None
-        if table.metadata().partition_columns or not all(_plain(field.type) for field in table.schema().fields):
+        table = open_alike(location, version, _FEATURES, _ODD)
+        if table is None or not all(_plain(field.type) for field in table.schema().fields):
             return None
         return cls(table, pa.schema(table.schema().to_arrow()))
 

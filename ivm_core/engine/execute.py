@@ -49,8 +49,8 @@ def run(
     """Apply the batch to the view's state in exactly one commit, or in none when the table already has the batch.
 
     ``on_progress`` is called with the name of each step, and with ``write``. ``changed_rows``: of the base tables, as
-    far as known before they are read. Raises ``DriftError`` where the state
-    cannot be right, ``ConcurrentCommit`` where another writer was faster; nothing is written then.
+    far as known before they are read. Raises ``DriftError`` where the state cannot be right, ``ConcurrentCommit`` where
+    another writer was faster; nothing is written then.
     """
     state = find_state(spark, target, tag)
     if state is None:
@@ -58,7 +58,7 @@ def run(
     work = _Work(spark, Sources(batch, relations, cache), settings.limits.pushdown_cap, on_progress)
     few = changed_rows is not None and changed_rows <= HERE and job.write.kind is not WriteKind.OVERWRITE
     with typed_failures(target.location), planned_once(spark, few), closing(work):
-        direct = DirectState.open(state.location, state.version) if state.version is not None else None
+        direct = _direct(job, state)
         writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
         work.add_inputs(job.inputs)
         for step in job.steps:
@@ -68,6 +68,13 @@ def run(
         if applied.state_version >= 0:
             return replace(applied, change_rows=work.change_rows())
         return _confirm(spark, applied, state, tag, work)
+
+
+def _direct(job: MaintenanceJob, state: State) -> DirectState | None:
+    """The state as this process reads and commits it, where the job changes what is there and it can."""
+    if state.version is None or job.write.kind is WriteKind.OVERWRITE:
+        return None
+    return DirectState.open(state.location, state.version)
 
 
 @contextmanager

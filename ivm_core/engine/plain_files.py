@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-import deltalake
 import numpy as np
 import pyarrow as pa
-from deltalake.exceptions import DeltaError
 
 from ivm_core.engine.literals import family
 from ivm_core.engine.location import local_path
+from ivm_core.engine.log_files import open_alike
 from ivm_core.engine.small import ColumnValues
 
 if TYPE_CHECKING:
@@ -33,8 +32,9 @@ _FEATURES = frozenset(
         "identityColumns", "inCommitTimestamp", "invariants", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck",
     }
 )  # fmt: skip
-_READER, _WRITER = 1, 4
 _ODD = re.compile(r"[%*?\[\]{}\\,:]")  # characters that Spark's reader takes for patterns, or Delta encodes
+
+Bounds = Sequence[tuple[str, ColumnValues, bool]]  # column, values, whether NULL counts too
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +48,26 @@ class PlainTable:
     @classmethod
     def open(cls, location: str, version: int) -> PlainTable | None:
         """The table at a version; None where only Delta can read it, or does it as fast."""
-        path = local_path(location)
-        if path is None or _ODD.search(str(path)):
-            return None
-        try:
-            table = deltalake.DeltaTable(str(path), version=version, skip_stats=False)
-            protocol, metadata = table.protocol(), table.metadata()
-        except DeltaError:
-            return None
-        features = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
-        old = protocol.min_reader_version <= _READER and protocol.min_writer_version <= _WRITER
-        if not (old or features <= _FEATURES) or metadata.partition_columns:
+        table = open_alike(location, version, _FEATURES, _ODD)
+        if table is None or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
             return None
         schema = json.loads(table.schema().to_json())
-        if metadata.configuration.get("delta.columnMapping.mode", "none") != "none" or "char(" in json.dumps(schema):
+        if "char(" in json.dumps(schema):
             return None
         files = pa.table(table.get_add_actions(flatten=True))
         odd = any(_ODD.search(name) for name in files.column("path").to_pylist())
-        return None if odd or files.num_rows > MOST_FILES else cls(str(path), files, schema)
+        return None if odd or files.num_rows > MOST_FILES else cls(str(local_path(location)), files, schema)
 
-    def read(self, spark: SparkSession, bounds: Iterable[tuple[str, ColumnValues, bool]] = ()) -> DataFrame:
-        """The rows of the files that may hold values within all the bounds: column, values, whether NULL counts too."""
+    def read(self, spark: SparkSession, alternatives: Iterable[Bounds] = ((),)) -> DataFrame:
+        """The rows of the files that may hold values within all the bounds of any alternative."""
         from pyspark.sql.types import StructType
 
-        keep = np.ones(self.files.num_rows, dtype=bool)
-        for column, values, nulls in bounds:
-            keep &= self._may_hold(column, values, nulls)
+        keep = np.zeros(self.files.num_rows, dtype=bool)
+        for bounds in alternatives:
+            held = np.ones(self.files.num_rows, dtype=bool)
+            for column, values, nulls in bounds:
+                held &= self._may_hold(column, values, nulls)
+            keep |= held
         names = [name for name, kept in zip(self.files.column("path").to_pylist(), keep, strict=True) if kept]
         schema = StructType.fromJson(self.schema)
         if not names:

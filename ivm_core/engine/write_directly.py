@@ -20,7 +20,6 @@ def merge_directly(writing: Writing) -> Applied | None:
     direct = writing.direct
     if direct is None or not writing.rewrites:
         return None
-    before = direct.rows().num_rows
     writing.show_state()
     query = merge_groups.rewrite_with_origin(writing.write, STATE, writing.write.step)
     rows = writing.collect(writing.relations.select(query))
@@ -28,7 +27,7 @@ def merge_directly(writing: Writing) -> Applied | None:
     if rows is None or fitted is None:
         return None
     touched = _with(rows, merge_groups.BATCH)
-    vanished = before - _with(rows, merge_groups.STORED)
+    vanished = (writing.state.rows or 0) - _with(rows, merge_groups.STORED)
     if touched == vanished == 0:
         return Applied(state_version=direct.mark(writing.tag))
     return Applied(updated=touched + vanished, state_version=direct.overwrite(fitted, writing.tag))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,11 @@ import deltalake
 import pyarrow as pa
 import pytest
 
+from ivm_core.engine.commit import typed_failures
+from ivm_core.engine.direct import DirectState
 from ivm_core.engine.plain_files import PlainTable
 from ivm_core.engine.small import ColumnValues
+from ivm_core.errors import HistoryGone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,6 +96,29 @@ def test_rows_are_those_that_delta_reads(spark: SparkSession, warehouse: Path) -
     found = plain.read(spark)
     assert [(f.name, f.dataType) for f in found.schema] == [(f.name, f.dataType) for f in expected.schema]
     assert sorted(found.collect(), key=str) == sorted(expected.collect(), key=str)
+
+
+@pytest.mark.spark
+def test_a_vacuumed_file_is_gone_history(spark: SparkSession, location: str) -> None:
+    plain = PlainTable.open(location, 3)
+    assert plain is not None
+    for name in plain.files.column("path").to_pylist():
+        (Path(location) / name).unlink()
+    with pytest.raises(HistoryGone), typed_failures(location):
+        plain.read(spark).collect()
+
+
+def test_a_protocol_that_names_no_features_is_left_to_delta(tmp_path: Path) -> None:
+    path = str(tmp_path / "mapped")
+    deltalake.write_deltalake(path, pa.table({"k": [1]}))
+    log = Path(path) / "_delta_log" / f"{0:020}.json"
+    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    for action in actions:
+        if "protocol" in action:
+            action["protocol"] = {"minReaderVersion": 2, "minWriterVersion": 5}  # column mapping is among its features
+    log.write_text("\n".join(json.dumps(action) for action in actions))
+    assert PlainTable.open(path, 0) is None
+    assert DirectState.open(path, 0) is None
 
 
 @pytest.mark.spark

@@ -1,0 +1,34 @@
+"""Tables on local paths, opened without Spark where both engines read and write them alike."""
+
+from __future__ import annotations
+
+import re
+
+import deltalake
+from deltalake.exceptions import DeltaError
+
+from ivm_core.engine.location import local_path
+
+_READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
+
+
+def open_alike(
+    location: str, version: int, features: frozenset[str], odd: re.Pattern[str]
+) -> deltalake.DeltaTable | None:
+    """The table at a version, with its files' statistics; None where it is better left to Spark.
+
+    That is where it has partitions, a table feature not among ``features``, or a path with ``odd`` characters.
+    """
+    path = local_path(location)
+    if path is None or odd.search(str(path)):
+        return None
+    try:
+        table = deltalake.DeltaTable(str(path), version=version, skip_stats=False)
+        protocol, metadata = table.protocol(), table.metadata()
+    except DeltaError:
+        return None
+    used = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
+    old = protocol.min_reader_version <= _READER and protocol.min_writer_version <= _WRITER
+    # A protocol between the two that names no features has all of its version's.
+    alike = old or (used and used <= features)
+    return table if alike and not metadata.partition_columns else None
