@@ -18,6 +18,7 @@ from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
+from ivm_core.engine.slices import Expected, Slices
 from ivm_core.engine.small import HERE, SmallRelation, compute, held, net_rows
 from ivm_core.engine.snapshots import Snapshots, quoted, shown
 from ivm_core.plan.nodes import WEIGHT
@@ -71,7 +72,8 @@ class ChangeCache:
 
     ``spark`` may be a function: a run that finds nothing to do opens no session. ``needed`` tells which columns all
     views of the run use of a table, so that one reading serves them all; a view that needs a column beyond them
-    causes a second reading. ``close``, or leaving it as a context manager, releases the memory.
+    causes a second reading. ``expected``: what the run is going to do, asked before a large table is
+    read. ``close``, or leaving it as a context manager, releases the memory.
     """
 
     def __init__(
@@ -79,8 +81,10 @@ class ChangeCache:
         spark: SparkSession | Callable[[], SparkSession],
         settings: Settings | None = None,
         needed: Mapping[str, Iterable[str]] | None = None,
+        expected: Callable[[], Expected] = Expected,
     ) -> None:
         self._source = spark
+        self._expected = expected
         self.settings = settings or Settings()
         self._needed = {table: {name.lower() for name in names} for table, names in (needed or {}).items()}
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
@@ -102,10 +106,16 @@ class ChangeCache:
         """Relations at versions."""
         return Snapshots(self.spark, self._needed)
 
+    @cached_property
+    def slices(self) -> Slices:
+        """What the run needs of large tables."""
+        return Slices(self.spark, self.snapshots, self._changes_of, self._needed, self._expected)
+
     @property
     def shared_seconds(self) -> float:
-        """Time spent so far on what all views of the run share: changes, and small tables in memory."""
-        return self._seconds + (self.snapshots.seconds if "snapshots" in self.__dict__ else 0.0)
+        """Time spent so far on what all views of the run share: changes, small tables, slices of large ones."""
+        parts = [self.__dict__[name] for name in ("snapshots", "slices") if name in self.__dict__]
+        return self._seconds + sum(float(part.seconds) for part in parts)
 
     def __enter__(self) -> ChangeCache:
         return self
@@ -130,8 +140,13 @@ class ChangeCache:
             self._projected[key, frozenset(wanted)] = self._project(relation, changes, wanted)
         return self._projected[key, frozenset(wanted)]
 
+    def _changes_of(self, relation: Relation, covered: TableRange, columns: Iterable[str]) -> SmallRelation:
+        return self.read(relation, covered, columns).relation
+
     def _project(self, relation: Relation, changes: ChangedRows, wanted: set[str]) -> ChangedRows:
         """Fewer columns; what was an update of the others only is no change any more."""
+        from pyspark.sql.types import StructType
+
         whole = changes.relation
         projected = whole.frame.select(*_select(relation, wanted), WEIGHT)
         if whole.here is not None:
@@ -140,7 +155,7 @@ class ChangeCache:
             if netted is not None:
                 # The schema of the whole is known already; asking for the projection's would take an answer of Spark.
                 schema = whole.frame.schema
-                kept = type(schema)([schema[name] for name in netted.column_names])
+                kept = StructType([schema[name] for name in netted.column_names])
                 return ChangedRows(held(self.spark, netted, kept), netted=whole.removed > 0)
         if whole.removed == 0:
             return ChangedRows(replace(whole, frame=projected), netted=False)
@@ -150,7 +165,7 @@ class ChangeCache:
         """Release the kept changes and snapshots; the cache may be used again."""
         for key in list(self._read):
             self._forget(key)
-        for name in ("bindings", "snapshots"):
+        for name in ("bindings", "slices", "snapshots"):
             if name in self.__dict__:
                 getattr(self, name).close()
 

@@ -1,10 +1,12 @@
-"""A job's inputs as DataFrames: the right slice, its columns under the job's names, pruned by the values of small steps."""
+"""A job's inputs as DataFrames: the right rows, their columns under the job's names, pruned by the values of small steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from ivm_core.apply.names import all_of, col, named
 from ivm_core.batch.model import Batch, TableRange
@@ -66,10 +68,14 @@ def open_snapshot(item: Input, sources: Sources, small: Mapping[str, SmallRelati
     kept = sources.cache.snapshots.in_memory(relation, version, (column.source for column in item.columns))
     if kept is not None:
         return kept.selectExpr(*_renamed(item))
-    bounds = _known_bounds(item, small, cap)
     sourced = {column.name: column.source for column in item.columns}
+    keys = {sourced[name].lower(): values for name, values in _known_keys(item, small).items()}
+    shared = sources.cache.slices.find(relation, version, sourced.values(), keys)
+    if shared is not None:
+        return shared.selectExpr(*_renamed(item))
+    bounds = _known_bounds(item, small, cap)
     frame = sources.cache.snapshots.bounded(
-        relation, version, [(sourced[name], known, nulls) for name, known, nulls in bounds]
+        relation, version, [[(sourced[name], known, nulls) for name, known, nulls in bounds]]
     )
     frame = frame.selectExpr(*_renamed(item))
     conditions = [predicate(name, "", known, nulls=nulls) for name, known, nulls in bounds]
@@ -91,6 +97,19 @@ def _known_bounds(item: Input, small: Mapping[str, SmallRelation], cap: int) -> 
         known = small[bound.step].known(bound.step_column) if bound.step in small else None
         if known is not None and family(types.get(bound.column, "")) == family(known.type):
             found.append((bound.column, known, bound.null_safe and known.nulls))
+    return found
+
+
+def _known_keys(item: Input, small: Mapping[str, SmallRelation]) -> dict[str, pa.Array]:
+    """All the values that columns of the input can only have, where this process holds them and NULL is not one."""
+    found: dict[str, pa.Array] = {}
+    for bound in item.bounds:
+        here = small[bound.step].here if bound.step in small else None
+        if here is None:
+            continue
+        values = here.column(bound.step_column).combine_chunks()
+        if not (bound.null_safe and values.null_count):
+            found.setdefault(bound.column, values.drop_null().unique())
     return found
 
 

@@ -113,7 +113,7 @@ def read_values(relation: SmallRelation, columns: Iterable[str], cap: int) -> No
     asked = [name for name in asked if name in types and family(types[name]) is not None]
     if relation.here is not None:
         for name in asked:
-            relation.values[shared[name]] = _values_here(relation.here.column(name), types[name], cap)
+            relation.values[shared[name]] = values_of(relation.here.column(name), types[name], cap)
         return
     if not asked:
         return
@@ -126,7 +126,8 @@ def read_values(relation: SmallRelation, columns: Iterable[str], cap: int) -> No
         relation.values[shared[name]] = ColumnValues(types[name], listed if few else None, low, high, bool(nulls))
 
 
-def _values_here(column: pa.ChunkedArray, type_: str, cap: int) -> ColumnValues:
+def values_of(column: pa.ChunkedArray, type_: str, cap: int) -> ColumnValues:
+    """What predicates and file statistics need of a column's values; ``type_``: its Spark type."""
     present = column.drop_null()
     distinct = present.unique()
     ends = pc.min_max(present)

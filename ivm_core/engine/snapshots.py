@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.model import STATE_TABLE, Relation
-from ivm_core.engine.plain_files import PlainTable
-from ivm_core.engine.small import ColumnValues
+from ivm_core.engine.plain_files import Bounds, PlainTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,10 +40,10 @@ class Snapshots:
         """The rows that a reader of the relation sees at the version."""
         return shown(self.bindings, relation, self._open(relation.location, version))
 
-    def bounded(self, relation: Relation, version: int, bounds: Iterable[tuple[str, ColumnValues, bool]]) -> DataFrame:
-        """Rows of a table at a version, at least those within the bounds; of a view, all."""
+    def bounded(self, relation: Relation, version: int, alternatives: Iterable[Bounds]) -> DataFrame:
+        """Rows of a table at a version, at least those within all the bounds of any alternative; of a view, all."""
         plain = self._plain_table(relation.location, version) if relation.visible_sql is None else None
-        return plain.read(self.spark, bounds) if plain is not None else self.read(relation, version)
+        return plain.read(self.spark, alternatives) if plain is not None else self.read(relation, version)
 
     def in_memory(self, relation: Relation, version: int, columns: Iterable[str]) -> DataFrame | None:
         """A small table's rows at the version, with at least these columns, kept in memory; None of other tables.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -14,7 +14,7 @@ from ivm_core.delta.differentiate import after, differentiate
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.job.bounds import STEP_PREFIX, place_bounds
-from ivm_core.job.chains import Facts, cut_chains
+from ivm_core.job.chains import Facts, cut_chains, largest_first
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
@@ -75,16 +75,24 @@ def batch_job(
     joins from what is known of the tables. Raises ``delta.differentiate.NoRule`` where an operator has no rule.
     """
     parts = _Parts(facts or {})
-    match view.layout.kind:
+    layout = _largest_first(view.layout, facts) if facts else view.layout
+    match layout.kind:
         case StateKind.BAG:
-            write = _bag(view.layout, changed, parts)
+            write = _bag(layout, changed, parts)
         case StateKind.MERGED_GROUPS:
-            write = _merged_groups(view.layout, changed, parts)
+            write = _merged_groups(layout, changed, parts)
         case StateKind.RECOMPUTED_GROUPS:
-            write = _recomputed_groups(view.layout, changed, parts)
+            write = _recomputed_groups(layout, changed, parts)
     return MaintenanceJob(
         view.name, view.fingerprint, strategy, reason, tuple(sorted(changed)), parts.inputs, parts.steps, write
     )
+
+
+def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
+    aggregate = layout.aggregate
+    if aggregate is not None:
+        aggregate = replace(aggregate, source=largest_first(aggregate.source, facts))
+    return replace(layout, stored=largest_first(layout.stored, facts), aggregate=aggregate)
 
 
 def _bag(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:

@@ -21,14 +21,34 @@ from ivm_core.plan.nodes import (
     Plan,
     Project,
     Scan,
+    base_tables,
     keep,
     references,
     sources,
 )
 from ivm_core.plan.rewrite import with_sources
+from ivm_core.plan.schema import types_of
 
 LARGE = 250_000  # rows from which on a table is not joined but by known keys
+BROADCAST = (
+    10_000_000  # bytes that Spark sends to every task (autoBroadcastJoinThreshold): past it, it shuffles both sides
+)
 _UNKNOWN = 10**9
+_NARROW = frozenset(
+    {
+        "boolean",
+        "tinyint",
+        "smallint",
+        "int",
+        "bigint",
+        "float",
+        "double",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+        "decimal",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +61,28 @@ class TableFacts:
 
 Facts = Mapping[str, TableFacts]
 MakeStep = Callable[[Plan, str], Plan]
+
+
+def largest_first(plan: Plan, facts: Facts) -> Plan:
+    """The plan with the inputs of its inner joins from the largest to the smallest.
+
+    A term of the telescoping sum reads the inputs before the changed one after the batch and the others before it: this
+    way the largest table is read in one state only, by all terms but its own.
+    """
+
+    def size(source: Plan) -> int:
+        rows = [facts.get(table, TableFacts()).rows for table in base_tables(source)]
+        return max((_UNKNOWN if count is None else count for count in rows), default=0)
+
+    def visit(node: Plan) -> Plan:
+        inputs, conditions = join_chain(node)
+        if len(inputs) < 2:
+            return with_sources(node, tuple(visit(source) for source in sources(node)))
+        ordered = sorted(inputs, key=size, reverse=True)
+        joined = join_all(tuple(visit(source) for source in ordered), conditions)
+        return joined if joined.names == node.names else Project(joined, keep(node.names))
+
+    return visit(plan)
 
 
 def cut_chains(plan: Plan, facts: Facts, is_step: Callable[[Scan], bool], make_step: MakeStep) -> Plan:
@@ -66,7 +108,7 @@ class _Chain:
         parts, pending = [inputs[0]], self.conditions
         exact = _is_exact(inputs[0], self.is_step)
         for following in self._order(inputs):
-            if self._rows(following) >= LARGE and not exact:
+            if not exact and (self._rows(following) >= LARGE or self._bytes(following) > BROADCAST):
                 inside = {name for part in parts for name in part.names}
                 local = tuple(c for c in pending if references(c) <= inside)
                 pending = tuple(c for c in pending if c not in local)
@@ -122,6 +164,16 @@ class _Chain:
     def _rows(self, source: Plan) -> int:
         rows = self.facts.get(_table(source), TableFacts()).rows
         return _UNKNOWN if rows is None else rows
+
+    def _bytes(self, source: Plan) -> int:
+        """About the memory that the source's columns take; 0 of what is no table."""
+        types = types_of(source)
+        return self._rows(source) * sum(_width(types.get(name) or "") for name in source.names) if _table(source) else 0
+
+
+def _width(type_: str) -> int:
+    """About how many bytes a value takes in memory."""
+    return 8 if type_.partition("(")[0] in _NARROW else 32
 
 
 def _is_small(plan: Plan, is_step: Callable[[Scan], bool]) -> bool:

@@ -76,19 +76,19 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
 
 
 def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:
-    """Cells of large tables that the job for these changed tables scans; 0 where there is no such job."""
+    """Cells of large tables that the job for these changed tables reads, each once; 0 where there is no such job."""
     if not changed or not changed <= set(view.tables):
         return 0.0
     try:
         job = session.job(view, changed)
     except NoRule:
         return 0.0
-    rows = {name: facts.rows for name, facts in session.facts(view.tables)}
-    return sum(
-        float(rows.get(item.table) or 0) * (len(item.columns) + 1)
-        for item in job.inputs
-        if item.slice is not Slice.CHANGES and (rows.get(item.table) or 0) >= LARGE
-    )
+    rows = {name: facts.rows or 0 for name, facts in session.facts(view.tables)}
+    columns: dict[str, set[str]] = {}
+    for item in job.inputs:
+        if item.slice is not Slice.CHANGES and rows[item.table] >= LARGE:
+            columns.setdefault(item.table, set()).update(column.source for column in item.columns)
+    return sum(float(rows[table]) * (len(names) + 1) for table, names in columns.items())
 
 
 def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:

@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from graphlib import TopologicalSorter
 
 from ivm_core.apply.model import MaintenanceReport
@@ -13,6 +14,7 @@ from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import IvmError
+from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import maintain_view, needs_batch
@@ -86,7 +88,8 @@ def maintain_views(
     cut = session.catalog.add_cut(group, run_id, cut).cut
     reports: dict[str, MaintenanceReport] = {}
     failures: list[Exception] = []
-    with session.shared_reads(columns_read(session, views), several=len(views) > 1):
+    expected = partial(expected_reads, session, views, cut, policy)
+    with session.shared_reads(columns_read(session, views), expected, several=len(views) > 1):
         for view in views:
             failed = [table for table in view.tables if table in reports and reports[table].error]
             if on_progress:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -15,6 +16,7 @@ from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
+from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view
 from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
 from ivm_core.job.build import batch_job
@@ -44,7 +46,7 @@ class Session:
         self._changes: ChangeCache | None = None
         self._several = False
         self._logs: dict[str, TableLog] = {}
-        self._rows: dict[str, int | None] = {}  # as first asked: jobs need not change with every row
+        self._rows: dict[str, int | None] = {}  # as first asked in a block: jobs need not change with every row
         self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
 
     @property
@@ -75,23 +77,30 @@ class Session:
 
     @contextmanager
     def shared_reads(
-        self, needed: Mapping[str, tuple[str, ...]] | None = None, *, several: bool = False
+        self,
+        needed: Mapping[str, tuple[str, ...]] | None = None,
+        expected: Callable[[], Expected] = Expected,
+        *,
+        several: bool = False,
     ) -> Iterator[ChangeCache]:
         """What ``changes`` reads inside the block is read once, and let go of at its end; an inner block is the outer one.
 
-        ``needed``: the columns of each table that will be asked for. The Spark session opens when something is read.
+        ``needed``: the columns of each table that will be asked for; ``expected``: how views will join them. The Spark
+        session opens when something is read.
         """
         if self._changes is not None:
             yield self._changes
             return
-        self._changes = ChangeCache(lambda: self.spark, self.settings, needed)
+        self._changes = ChangeCache(lambda: self.spark, self.settings, needed, expected)
         self._several = several
         try:
             yield self._changes
         finally:
             self._changes.close()
             self._changes = None
+            # The next block's tables may be of another size: what is kept in memory and joined first depends on it.
             self._logs.clear()
+            self._rows.clear()
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
@@ -169,16 +178,15 @@ class Session:
 
     def job(self, view: ViewRecord, changed: frozenset[str]) -> MaintenanceJob:
         """The view's incremental job for a pattern of changed tables. Raises NoRule; strategy and reason say nothing yet."""
-        key = (view.view_id, changed, self.facts(view.tables))
+        facts = self.facts(view.tables)
+        key = (view.view_id, changed, facts)
         if key not in self._jobs:
-            self._jobs[key] = batch_job(
-                self.compiled(view), changed, Strategy.INCREMENTAL, Reason.LINEAR, dict(self.facts(view.tables))
-            )
+            self._jobs[key] = batch_job(self.compiled(view), changed, Strategy.INCREMENTAL, Reason.LINEAR, dict(facts))
         return self._jobs[key]
 
     def facts(self, tables: Iterable[str]) -> tuple[tuple[str, TableFacts], ...]:
-        """What orders joins over the tables: their keys, and their rows as the order of magnitude the log tells."""
-        return tuple((name, self._facts_of(name)) for name in sorted(tables))
+        """What orders joins over the tables: their keys, and their rows roughly, so that jobs stay the same as tables grow."""
+        return tuple((name, _roughly(self._facts_of(name))) for name in sorted(tables))
 
     def _facts_of(self, name: str) -> TableFacts:
         table = self.catalog.table(name)
@@ -210,12 +218,21 @@ class Session:
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""
         self._compiled.pop(view_id, None)
+        self._jobs = {key: job for key, job in self._jobs.items() if key[0] != view_id}
 
 
 def schema_of(table: TableRecord) -> TableSchema:
     """A registered base table as plans see it."""
     keys = tuple(ForeignKey(*key) for key in table.foreign_keys)
     return TableSchema(table.name, table.columns, table.primary_key, keys)
+
+
+def _roughly(facts: TableFacts) -> TableFacts:
+    """The rows cut to their three leading binary digits."""
+    if facts.rows is None:
+        return facts
+    shift = max(facts.rows.bit_length() - 3, 0)
+    return replace(facts, rows=facts.rows >> shift << shift)
 
 
 def _select(sql: str) -> str:

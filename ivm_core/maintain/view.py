@@ -17,18 +17,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ivm_core.apply.model import MaintenanceReport
-from ivm_core.batch.bind import range_class
-from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
+from ivm_core.batch.model import Batch, Cut
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
-from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, HistoryGone, IvmError
+from ivm_core.errors import Busy, ConcurrentCommit, HistoryGone, IvmError
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
+from ivm_core.maintain.next_batch import next_batch, next_number, not_before
 from ivm_core.maintain.records import record_of, recovered
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
@@ -71,7 +71,7 @@ def maintain_view(
                 now = _settle(session, view)
         if now is None:
             return _full(session, view, None, cut, Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
-        batch = _next_batch(session, view, now, cut)
+        batch = next_batch(session, view, now, cut)
         if policy is Policy.FULL and not now.touched:
             return _full(session, view, now, cut, Decision(Strategy.FULL, Reason.REQUESTED), run_id)
         if _arrived(view, now, batch):
@@ -92,7 +92,7 @@ def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
     now = standing(session, view)
     if now is None or session.catalog.open_intents(view.name):
         return True
-    return not _arrived(view, now, _next_batch(session, view, now, cut))
+    return not _arrived(view, now, next_batch(session, view, now, cut))
 
 
 def _arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
@@ -121,41 +121,6 @@ def _settle(session: Session, view: ViewRecord) -> Standing | None:
     return now
 
 
-def _next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> Batch:
-    """The ranges from where the view stands to the cut; never backwards."""
-    ranges = []
-    for table in view.tables:
-        target = _target(session, table, cut)
-        start = now.of(table) if now is not None else None
-        if start is None or start.table_id != target.table_id:
-            ranges.append(TableRange(table, target.table_id, -1, target.version, CommitClass.REPLACED))
-            continue
-        end = max(start.version, target.version)
-        commits = session.table_log(table).commits(start.version, end)
-        kind = range_class(commits, start.version, end)
-        ranges.append(TableRange(table, target.table_id, start.version, end, kind))
-    return Batch(view.name, _next_number(session, view, now), tuple(ranges), view.fingerprint)
-
-
-def _next_number(session: Session, view: ViewRecord, now: Standing | None) -> int:
-    return max(session.catalog.last_number(view.view_id), now.number if now else 0) + 1
-
-
-def _target(session: Session, table: str, cut: Cut) -> TableVersion:
-    found = cut.of(table)
-    upstream = session.catalog.find_view(table)
-    if upstream is not None:
-        # The upstream view was brought to the cut just before: what counts is where it stands now.
-        reached = standing(session, upstream)
-        if reached is None:
-            raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
-        return TableVersion(table, session.log(upstream.location).table_id(), reached.state_version)
-    if found is not None:
-        return found
-    log = session.base_log(table)
-    return TableVersion(table, log.table_id(), log.version())
-
-
 def _full(
     session: Session,
     view: ViewRecord,
@@ -167,18 +132,11 @@ def _full(
     """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned."""
     for intent in session.catalog.open_intents(view.name):
         session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
-    batch = replace(_next_batch(session, view, None, cut), number=_next_number(session, view, now))
+    batch = replace(next_batch(session, view, None, cut), number=next_number(session, view, now))
     if now is not None:
         # Never backwards, for a table that is still the same.
-        batch = replace(batch, ranges=tuple(_not_before(item, now) for item in batch.ranges))
+        batch = replace(batch, ranges=tuple(not_before(item, now) for item in batch.ranges))
     return _run(session, view, batch, decision, run_id)
-
-
-def _not_before(item: TableRange, now: Standing) -> TableRange:
-    start = now.of(item.table)
-    if start is None or start.table_id != item.table_id:
-        return item
-    return replace(item, from_version=start.version, to_version=max(start.version, item.to_version))
 
 
 def _run(
@@ -205,8 +163,9 @@ def _run(
     started_at, started = datetime.now(UTC), time.monotonic()
     kept = job.to_json() if session.settings.limits.keep_jobs else None
     before = session.shared_seconds
+    changed_rows = {} if full else rows_changed_by_table(session, batch)
     try:
-        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id))
+        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id), changed_rows)
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
         now = _settle(session, view)
@@ -230,7 +189,7 @@ def _run(
     rows = applied.inserted + applied.updated + applied.deleted
     shared = session.shared_seconds - before
     record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows, shared_seconds=shared)
-    record = replace(record, changed_rows={} if full else rows_changed_by_table(session, batch))
+    record = replace(record, changed_rows=changed_rows)
     session.catalog.add_batch(record, settle="applied")
     return MaintenanceReport(
         view.name,
@@ -249,12 +208,18 @@ def _run(
 
 
 def _execute(
-    session: Session, spark: SparkSession, view: ViewRecord, job: MaintenanceJob, batch: Batch, tag: CommitTag
+    session: Session,
+    spark: SparkSession,
+    view: ViewRecord,
+    job: MaintenanceJob,
+    batch: Batch,
+    tag: CommitTag,
+    changed_rows: dict[str, int],
 ) -> Applied:
     relations = {table: session.relation(table) for table in view.tables}
     target = StateTarget(view.name, view.location)
     with session.shared_reads() as changes:
-        rows = sum(rows_changed_by_table(session, batch).values())
+        rows = sum(changed_rows.values())
         return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=rows)
 
 

@@ -140,3 +140,22 @@ def test_strategies_mix_in_any_order(spark, tmp_path):
         if policy == "full":
             assert {report.strategy for report in reports} == {"full"}
         deployment.check()
+
+
+def test_a_view_whose_query_is_replaced_follows_the_new_query(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the manifest is written
+    deployment = Deployment(spark, tmp_path, "replaced", {"totals": QUERIES["totals"]})
+    deployment.run("INSERT INTO {s}.f VALUES (6, 2, 'b', 40)")
+    deployment.engine.maintain()  # generates a job for this pattern of changes
+    query = deployment.queries["totals"].replace("max(f.v) AS hi", "min(f.v) AS lo")
+    (tmp_path / "sql" / "views").mkdir(parents=True)
+    (tmp_path / "sql" / "views" / "totals.sql").write_text(
+        f"CREATE INCREMENTAL MATERIALIZED VIEW replaced.totals "
+        f"TBLPROPERTIES ('ivm.refresh_policy' = 'incremental') AS {query};\n"
+    )
+    assert [change.action for change in deployment.engine.apply(tmp_path / "sql")] == ["replace"]
+    deployment.queries["totals"] = query
+    deployment.run("INSERT INTO {s}.f VALUES (7, 2, 'b', -40)")
+    (report,) = deployment.engine.maintain()
+    assert report.strategy == "incremental"
+    deployment.check()

@@ -1,0 +1,54 @@
+"""The batch that brings a view from where it stands to a cut."""
+
+from __future__ import annotations
+
+from ivm_core.batch.bind import range_class
+from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
+from ivm_core.catalog.model import ViewRecord
+from ivm_core.errors import BaseTableError
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import Standing, standing
+
+
+def next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> Batch:
+    """The ranges from where the view stands to the cut; never backwards. Raises BaseTableError for a missing table."""
+    ranges = []
+    for table in view.tables:
+        target = _target(session, table, cut)
+        start = now.of(table) if now is not None else None
+        if start is None or start.table_id != target.table_id:
+            ranges.append(TableRange(table, target.table_id, -1, target.version, CommitClass.REPLACED))
+            continue
+        end = max(start.version, target.version)
+        commits = session.table_log(table).commits(start.version, end)
+        kind = range_class(commits, start.version, end)
+        ranges.append(TableRange(table, target.table_id, start.version, end, kind))
+    return Batch(view.name, next_number(session, view, now), tuple(ranges), view.fingerprint)
+
+
+def next_number(session: Session, view: ViewRecord, now: Standing | None) -> int:
+    """One more than the catalogue and the view's own log know of."""
+    return max(session.catalog.last_number(view.view_id), now.number if now else 0) + 1
+
+
+def not_before(item: TableRange, now: Standing) -> TableRange:
+    """The range starting where the view stands, where that is still the same table."""
+    start = now.of(item.table)
+    if start is None or start.table_id != item.table_id:
+        return item
+    return TableRange(item.table, item.table_id, start.version, max(start.version, item.to_version), item.kind)
+
+
+def _target(session: Session, table: str, cut: Cut) -> TableVersion:
+    found = cut.of(table)
+    upstream = session.catalog.find_view(table)
+    if upstream is not None:
+        # The upstream view was brought to the cut just before: what counts is where it stands now.
+        reached = standing(session, upstream)
+        if reached is None:
+            raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
+        return TableVersion(table, session.log(upstream.location).table_id(), reached.state_version)
+    if found is not None:
+        return found
+    log = session.base_log(table)
+    return TableVersion(table, log.table_id(), log.version())

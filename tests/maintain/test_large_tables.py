@@ -1,0 +1,74 @@
+"""Views over tables that count as large: chains are cut, and what terms need is read in slices shared by all views."""
+
+from __future__ import annotations
+
+import pytest
+
+from ivm_core import Engine
+from ivm_core.engine import slices, snapshots
+from ivm_core.job import chains
+from ivm_core.maintain import decision
+from tests.maintain.cases import CASES
+from tests.maintain.database import Database, difference, first_mix, groups_vanish_and_tables_are_replaced
+
+pytestmark = pytest.mark.spark
+
+NAMES = (
+    "key_not_selected", "inner_join", "three_way_join", "self_join", "null_safe_join", "cte_twice", "distinct_join",
+    "left_join", "full_join", "not_exists",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small_is_large():
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (chains, slices, decision):
+            patch.setattr(module, "LARGE", 0)
+        patch.setattr(snapshots, "IN_MEMORY", -1)
+        patch.setattr(slices, "CAP", 2)
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def database(spark):
+    return Database(spark, "large", seed=7)
+
+
+@pytest.fixture(scope="module")
+def engine(spark, database, small_is_large, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("large")
+    with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as opened:
+        opened.register_table("large.fact", primary_key=["id"])
+        for name in NAMES:
+            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
+            opened.create(f"CREATE INCREMENTAL MATERIALIZED VIEW l.{name} {policy} AS {query(name)}")
+        yield opened
+
+
+def query(name: str) -> str:
+    text = next(case.query for case in CASES if case.name == name)
+    for table in ("fact", "dim", "other"):
+        text = text.replace(f"FROM {table}", f"FROM large.{table}").replace(f"JOIN {table}", f"JOIN large.{table}")
+    return text
+
+
+@pytest.mark.parametrize(
+    "change", [first_mix, pytest.param(groups_vanish_and_tables_are_replaced, marks=pytest.mark.slow)]
+)
+def test_slices_leave_no_row_out(engine, spark, database, monkeypatch, change):
+    found, find = [], slices.Slices.find
+
+    def counted(self, relation, *asked):
+        frame = find(self, relation, *asked)
+        found.append((relation.name, frame is not None))
+        return frame
+
+    monkeypatch.setattr(slices.Slices, "find", counted)
+    change(database)
+    reports = engine.maintain()
+    assert {report.strategy for report in reports} <= {"incremental", "affected", "noop"}
+    for name in NAMES:
+        assert not difference(engine.read(f"l.{name}"), spark.sql(query(name))), name
+    # Most reads are served by a slice, of every table.
+    assert {name for name, served in found if served} == {"large.fact", "large.dim", "large.other"}
+    assert sum(served for _, served in found) > len(found) / 2
