@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import sqlglot
@@ -14,23 +14,58 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class Bindings:
-    """Names of relations in one scope of work; ``close`` drops the temporary views behind them.
+class Names:
+    """Names of temporary views that runs after one another use again: dropping a view takes an answer of Spark.
 
-    Two runs in one session never meet: every view's real name carries a prefix of its own.
+    Two processes in one session never meet: every name carries a prefix of its own.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
-        self.spark = spark
+    def __init__(self) -> None:
         self._prefix = f"__ivm_{uuid.uuid4().hex[:12]}_"
+        self._count = 0
+        self._free: list[str] = []
+
+    def take(self) -> str:
+        """A name that nobody else uses now. Numbered: a relation's own name may hold any character."""
+        if not self._free:
+            self._count += 1
+            return f"{self._prefix}{self._count}"
+        return self._free.pop()
+
+    def give_back(self, names: Iterable[str]) -> None:
+        """Whoever takes the names next replaces the views."""
+        self._free.extend(names)
+
+    def drop(self, spark: SparkSession) -> None:
+        """Drop the views whose names were given back."""
+        for name in self._free:
+            spark.catalog.dropTempView(name)
+        self._free.clear()
+
+
+class Bindings:
+    """Names of relations in one scope of work; ``close`` ends it.
+
+    ``names``: where the temporary views' names come from and go back to; without, the views are dropped at the end.
+    """
+
+    def __init__(self, spark: SparkSession, names: Names | None = None) -> None:
+        self.spark = spark
+        self._names = names or Names()
+        self._drops = names is None
         self._views: dict[str, str] = {}
+        self._queries: dict[str, exp.Expr] = {}
+
+    def define(self, name: str, query: exp.Expr) -> None:
+        """Call a query's result ``name``: it becomes part of the queries that read it, so it should be read once."""
+        self._queries[name] = query
 
     def bind(self, name: str, frame: DataFrame) -> str:
         """Call the frame ``name``; returns the temporary view's own name."""
-        # Numbered rather than spelled after the relation, whose name may hold any character.
-        view = self._views.get(name) or f"{self._prefix}{len(self._views)}"
-        frame.createOrReplaceTempView(view)
+        view = self._views.get(name) or self._names.take()
         self._views[name] = view
+        self._queries.pop(name, None)
+        frame.createOrReplaceTempView(view)
         return view
 
     def __contains__(self, name: str) -> bool:
@@ -42,18 +77,30 @@ class Bindings:
 
     def frame(self, name: str) -> DataFrame:
         """The relation as a DataFrame."""
-        return self.spark.table(self._views[name])
+        return self.run(self._queries[name]) if name in self._queries else self.spark.table(self._views[name])
 
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
         tree = sqlglot.parse_one(query, read="spark") if isinstance(query, str) else query
+        if names is None and self._queries:
+            tree = self._with_queries(tree)
         return self.spark.sql(rename_tables(tree, self._views if names is None else names).sql("spark"))
 
     def close(self) -> None:
-        """Drop the temporary views."""
-        for view in self._views.values():
-            self.spark.catalog.dropTempView(view)
+        """Let go of the names."""
+        self._names.give_back(self._views.values())
         self._views.clear()
+        self._queries.clear()
+        if self._drops:
+            self._names.drop(self.spark)
+
+    def _with_queries(self, tree: exp.Expr) -> exp.Expr:
+        """The query with the defined ones that it reads as CTEs."""
+        read = {table.name.lower() for table in tables_of(tree)}
+        for name, query in self._queries.items():
+            if name.lower() in read and isinstance(tree, exp.Query):
+                tree = tree.with_(exp.to_identifier(name, quoted=True), as_=query, copy=True)
+        return tree
 
 
 def rename_tables(query: exp.Expr, names: Mapping[str, str]) -> exp.Expr:

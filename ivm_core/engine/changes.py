@@ -14,7 +14,7 @@ from sqlglot import exp
 from ivm_core.apply.names import col, named, number, signed
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
-from ivm_core.engine.bindings import Bindings
+from ivm_core.engine.bindings import Bindings, Names
 from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
@@ -90,6 +90,7 @@ class ChangeCache:
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
         self._seconds = 0.0
         self._projected: dict[tuple[tuple[str, int, int], frozenset[str]], ChangedRows] = {}
+        self.names = Names()  # of the temporary views of one view's batch after another
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -153,8 +154,7 @@ class ChangeCache:
             rows = whole.here.select([*(name for name, _ in relation.columns if name.lower() in wanted), WEIGHT])
             netted = net_rows(rows) if whole.removed else rows
             if netted is not None:
-                # The schema of the whole is known already; asking for the projection's would take an answer of Spark.
-                schema = whole.frame.schema
+                schema = whole.frame.schema  # asked once; a projection's would take an answer of Spark each time
                 kept = StructType([schema[name] for name in netted.column_names])
                 return ChangedRows(held(self.spark, netted, kept), netted=whole.removed > 0)
         if whole.removed == 0:
@@ -168,6 +168,8 @@ class ChangeCache:
         for name in ("bindings", "slices", "snapshots"):
             if name in self.__dict__:
                 getattr(self, name).close()
+        if "spark" in self.__dict__:
+            self.names.drop(self.spark)
 
     def _forget(self, key: tuple[str, int, int]) -> None:
         if key in self._read:

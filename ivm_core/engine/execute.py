@@ -137,7 +137,7 @@ class _Work:
 
     def __init__(self, spark: SparkSession, sources: Sources, pushdown_cap: int, on_progress: Progress | None) -> None:
         self.spark = spark
-        self.bindings = Bindings(spark)
+        self.bindings = Bindings(spark, sources.cache.names)
         self.small: dict[str, SmallRelation] = {}
         self.report = on_progress or (lambda _: None)
         self.pushdown_cap = pushdown_cap
@@ -156,11 +156,10 @@ class _Work:
         tree = sqlglot.parse_one(step.sql, read="spark")
         for table in tables_of(tree):
             self._open(table.name)
-        frame = self.bindings.run(tree)
         if kept:
-            self.keep(step.name, frame)
+            self.keep(step.name, self.bindings.run(tree))
         else:
-            self.name(step.name, frame)
+            self.bindings.define(step.name, tree)
 
     def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation:
         """Compute a relation once, in memory, and call it ``name``; by default the one that has the name already."""
