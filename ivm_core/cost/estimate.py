@@ -2,8 +2,8 @@
 
 A batch costs a fixed part (jobs, commits) and a part that grows with the changed rows. Measurements of sizes far enough
 apart are fitted by least squares; otherwise the best recent one counts, scaled beyond a fixed part where the batch at
-hand is much larger. Before, each is scaled to the scans that the batch at hand needs: changes of two tables read less
-than changes of five. The best rather than the middle: a cold session makes batches slower, nothing makes them faster.
+hand is much larger. Before, each is scaled to what the batch at hand opens and computes: changes of two tables make fewer
+joins than changes of five. The best rather than the middle: a cold session makes batches slower, nothing makes them faster.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import linear_regression, median
 from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
-SCAN_SHARE = 0.9  # of a batch that scans large tables
+WORK_SHARE = 0.4  # of a batch: planning and running its parts, each about as long as another
 WARM_SHARE = 0.7  # of a first build, which compiles its code and opens its tables
 FIXED_SHARE = 0.7  # of a measured batch; the rest grows with its rows
 FAR_APART = 4.0  # least ratio of the largest to the smallest measured size for a line through them to mean anything
@@ -49,10 +49,10 @@ def incremental_seconds(statistics: Statistics) -> float | None:
 
 
 def _as_now(batch: PastBatch, work: float) -> PastBatch:
-    """The batch as if other tables had changed: most of its time went into scans, which the tables' pattern decides."""
+    """The batch as if other tables had changed, whose pattern decides how many parts it has."""
     if work <= 0 or batch.work <= 0:
         return batch
-    factor = (1 - SCAN_SHARE) + SCAN_SHARE * work / batch.work
+    factor = (1 - WORK_SHARE) + WORK_SHARE * work / batch.work
     return replace(batch, seconds=batch.seconds * factor)
 
 

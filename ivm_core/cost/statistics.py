@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class PastBatch:
     """One earlier batch of the view: whether it was a full refresh, its changed base-table rows and its seconds.
 
-    ``work``: what its job scans of large tables, in cells (0: nothing or not known).
+    ``work``: how many relations its job opens and computes (0: not known).
     """
 
     full: bool

@@ -59,9 +59,10 @@ class SmallRelation:
 def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelation:
     """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold."""
     if few:
-        schema = frame.schema
+        limited = frame.limit(HERE + 1)
+        schema = limited.schema  # asked for once: a Connect client needs it again to read the rows
         if all(_is_plain(column.dataType.simpleString()) for column in schema.fields):
-            rows = frame.limit(HERE + 1).toArrow()
+            rows = limited.toArrow()
             if rows.num_rows <= HERE:
                 return held(spark, rows, schema)
     return keep(frame)

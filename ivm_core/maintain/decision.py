@@ -9,7 +9,6 @@ from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
 from ivm_core.errors import NoRule
-from ivm_core.job.chains import LARGE
 from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.job.strategy import incremental_strategy
 from ivm_core.maintain.session import Session
@@ -76,19 +75,14 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
 
 
 def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:
-    """Cells of large tables that the job for these changed tables reads, each once; 0 where there is no such job."""
+    """How many relations the job for these changed tables opens and computes; 0 where there is no such job."""
     if not changed or not changed <= set(view.tables):
         return 0.0
     try:
         job = session.job(view, changed)
     except NoRule:
         return 0.0
-    rows = {name: facts.rows or 0 for name, facts in session.facts(view.tables)}
-    columns: dict[str, set[str]] = {}
-    for item in job.inputs:
-        if item.slice is not Slice.CHANGES and rows[item.table] >= LARGE:
-            columns.setdefault(item.table, set()).update(column.source for column in item.columns)
-    return sum(float(rows[table]) * (len(names) + 1) for table, names in columns.items())
+    return float(len(job.inputs) + len(job.steps))
 
 
 def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:

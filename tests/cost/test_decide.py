@@ -34,8 +34,9 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.INCREMENTAL, INCREMENTAL, SLOW_INCREMENTAL, None, "incremental", "linear"),
         # One measurement may have been of a cold session.
         (Policy.AUTO, INCREMENTAL, past((False, 9.0), (True, 5.0)), None, "incremental", "linear"),
-        # Under a second there is nothing to gain.
+        # Under half a second there is nothing to gain.
         (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.8)), None, "full", "cheaper"),
         # Nothing is ruled out for ever.
         (
             Policy.AUTO,
@@ -73,9 +74,9 @@ def test_the_examples_in_the_text_hold():
     assert doctest.testmod(estimate).failed == 0
 
 
-def test_a_batch_that_scans_more_is_expected_to_take_longer() -> None:
-    past = (PastBatch(False, 100, 5.0, work=10.0), PastBatch(False, 100, 5.0, work=10.0), PastBatch(True, 0, 9.0))
+def test_a_batch_of_more_parts_is_expected_to_take_longer() -> None:
+    past = (PastBatch(False, 100, 5.0, work=10.0), PastBatch(False, 100, 5.0, work=10.0), PastBatch(True, 0, 12.0))
     few = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=10.0))
     many = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=30.0))
     assert (few.strategy, many.strategy) == (Strategy.INCREMENTAL, Strategy.FULL)
-    assert many.predicted_incremental_seconds == pytest.approx(14.0)
+    assert many.predicted_incremental_seconds == pytest.approx(9.0)

@@ -78,3 +78,25 @@ def test_every_input_is_read_by_a_step() -> None:
         read = {name for step in found.steps for name in order(step.sql)}
         assert {item.name for item in found.inputs} <= read
         assert [item.table for item in found.inputs if item.slice is Slice.CHANGES] == [f"s.{changed}"]
+
+
+def test_all_terms_but_its_own_read_the_largest_table_after_the_batch() -> None:
+    view = compile_view("v", sqlglot.parse_one(QUERY, read="spark"), TABLES)
+    found = batch_job(view, frozenset(TABLES), Strategy.INCREMENTAL, Reason.LINEAR, FACTS)
+    assert {item.slice for item in found.inputs if item.table == "s.line"} == {Slice.CHANGES, Slice.AFTER}
+    assert {item.slice for item in found.inputs if item.table == "s.supplier"} >= {Slice.BEFORE}
+
+
+def test_a_wide_table_is_not_shuffled() -> None:
+    wide = tuple((f"text_{n}", "string") for n in range(20))
+    tables = TABLES | {"s.customer": TableSchema("s.customer", (("c", "bigint"), *wide), ("c",))}
+    query = f"SELECT o.o, {', '.join(name for name, _ in wide)} FROM s.orders o JOIN s.line l ON l.l_o = o.o JOIN s.customer c ON c.c = o.o_c"
+    view = compile_view("v", sqlglot.parse_one(query, read="spark"), tables)
+    found = batch_job(view, frozenset({"s.line"}), Strategy.INCREMENTAL, Reason.LINEAR, FACTS)
+    # 100,000 customers are few rows, but more bytes than Spark broadcasts: the lines joined so far are.
+    [last] = [step for step in found.steps if "s_customer_after" in step.sql]
+    assert "view_changes_chain_1" in order(last.sql)
+    narrow = batch_job(
+        view, frozenset({"s.line"}), Strategy.INCREMENTAL, Reason.LINEAR, FACTS | {"s.customer": TableFacts(9, ("c",))}
+    )
+    assert [step.name for step in narrow.steps] == ["view_changes"]

@@ -7,7 +7,6 @@ import pytest
 from ivm_core import Engine
 from ivm_core.engine import slices, snapshots
 from ivm_core.job import chains
-from ivm_core.maintain import decision
 from tests.maintain.cases import CASES
 from tests.maintain.database import Database, difference, first_mix, groups_vanish_and_tables_are_replaced
 
@@ -22,7 +21,7 @@ NAMES = (
 @pytest.fixture(scope="module")
 def small_is_large():
     with pytest.MonkeyPatch.context() as patch:
-        for module in (chains, slices, decision):
+        for module in (chains, slices):
             patch.setattr(module, "LARGE", 0)
         patch.setattr(snapshots, "IN_MEMORY", -1)
         patch.setattr(slices, "CAP", 2)
