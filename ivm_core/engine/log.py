@@ -164,7 +164,7 @@ class TableLog:
         if (path is None or "%" in str(path)) and self._spark is not None:
             return SparkLog(self._spark, self.location)
         try:
-            return deltalake.DeltaTable(str(path) if path is not None else self.location, skip_stats=False)
+            return deltalake.DeltaTable(str(path) if path is not None else self.location)
         except TableNotFoundError as error:
             raise BaseTableError(f"there is no Delta table at {self.location}") from error
         except deltalake.exceptions.DeltaError as error:

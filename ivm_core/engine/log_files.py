@@ -23,7 +23,7 @@ def open_alike(
     if path is None or odd.search(str(path)):
         return None
     try:
-        table = deltalake.DeltaTable(str(path), version=version, skip_stats=False)
+        table = deltalake.DeltaTable(str(path), version=version)
         protocol, metadata = table.protocol(), table.metadata()
     except DeltaError:
         return None

@@ -131,4 +131,4 @@ def _failure(view: ViewRecord, message: str, code: str) -> MaintenanceReport:
 def _reached(session: Session, view: ViewRecord) -> TableVersion:
     now = standing(session, view)
     assert now is not None
-    return TableVersion(view.name, session.log(view.location).table_id(), now.state_version)
+    return TableVersion(view.name, now.table_id, now.state_version)

@@ -47,7 +47,7 @@ def _target(session: Session, table: str, cut: Cut) -> TableVersion:
         reached = standing(session, upstream)
         if reached is None:
             raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
-        return TableVersion(table, session.log(upstream.location).table_id(), reached.state_version)
+        return TableVersion(table, reached.table_id, reached.state_version)
     if found is not None:
         return found
     log = session.base_log(table)

@@ -20,6 +20,7 @@ class Standing:
     """Where a view stands, as its own Delta log tells: the last batch and the versions it ended at."""
 
     number: int
+    table_id: str  # of the view's own table
     versions: tuple[TableVersion, ...]
     fingerprint: str
     state_version: int
@@ -44,6 +45,7 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
                 touched = classify(later) is not CommitClass.NOOP
                 return Standing(
                     number=tag["batch"],
+                    table_id=log.table_id(),
                     versions=tuple(TableVersion(t, i, v) for t, (i, v) in sorted(tag["to"].items())),
                     fingerprint=tag["fingerprint"],
                     # Later commits that moved no rows show the same contents, and stay readable for longer.
