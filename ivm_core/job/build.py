@@ -74,8 +74,7 @@ def batch_job(
     ``strategy`` and ``reason`` are recorded; what is computed follows from the view's layout, and the order of its
     joins from what is known of the tables. Raises ``delta.differentiate.NoRule`` where an operator has no rule.
     """
-    parts = _Parts(facts or {})
-    layout = _largest_first(view.layout, facts) if facts else view.layout
+    parts, layout = _Parts(facts or {}), _largest_first(view.layout, facts) if facts else view.layout
     match layout.kind:
         case StateKind.BAG:
             write = _bag(layout, changed, parts)
@@ -89,10 +88,10 @@ def batch_job(
 
 
 def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
-    aggregate = layout.aggregate
-    if aggregate is not None:
-        aggregate = replace(aggregate, source=largest_first(aggregate.source, facts))
-    return replace(layout, stored=largest_first(layout.stored, facts), aggregate=aggregate)
+    ordered = replace(layout, stored=largest_first(layout.stored, facts))
+    if (grouped := layout.aggregate) is None:
+        return ordered
+    return replace(ordered, aggregate=replace(grouped, source=largest_first(grouped.source, facts)))
 
 
 def _bag(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
