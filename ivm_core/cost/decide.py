@@ -9,7 +9,7 @@ from ivm_core.errors import NotIncrementalError
 from ivm_core.plan.definition import Policy
 
 # Below this a full refresh costs little whatever is chosen, and measurements are mostly start-up noise.
-WORTH_CHOOSING_SECONDS = 0.5
+WORTH_CHOOSING_SECONDS = 1.0
 # Without measurements: an incremental batch reads the changed rows and, in joins and groups, much of what they touch.
 UNMEASURED_FRACTION = 0.3
 # After so many full refreshes in a row, one batch is incremental again: data and clusters change.

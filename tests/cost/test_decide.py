@@ -34,9 +34,8 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.INCREMENTAL, INCREMENTAL, SLOW_INCREMENTAL, None, "incremental", "linear"),
         # One measurement may have been of a cold session.
         (Policy.AUTO, INCREMENTAL, past((False, 9.0), (True, 5.0)), None, "incremental", "linear"),
-        # Under half a second there is nothing to gain.
+        # Under a second there is nothing to gain.
         (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "incremental", "linear"),
-        (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.8)), None, "full", "cheaper"),
         # Nothing is ruled out for ever.
         (
             Policy.AUTO,
