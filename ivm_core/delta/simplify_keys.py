@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from ivm_core.delta.differentiate import common_partition, join_all, join_chain
 from ivm_core.delta.keys import is_keys, is_restriction
+from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
     Aggregate,
     Changes,
@@ -92,7 +93,7 @@ def restrictions(plan: Plan) -> Iterator[Restricted]:
     match plan:
         case Join(left, right, JoinKind.SEMI, condition) if is_keys(right):
             yield from restrictions(left)
-            for name, key, null_safe in _equalities(condition, left, right):
+            for name, key, null_safe in equal_columns(condition, left, right):
                 yield Restricted(name, right, key, null_safe)
         case Join(left, right, kind):
             if kind in _KEEPS_LEFT:
@@ -185,7 +186,7 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
         return other
     types = types_of(other)
     matches: dict[Plan, dict[str, exp.Expression]] = {}
-    for mine, name, null_safe in _equalities(join.condition, restricted, other):
+    for mine, name, null_safe in equal_columns(join.condition, restricted, other):
         if mine not in known:
             continue
         found = known[mine]
@@ -200,16 +201,6 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
         if not _is_restricted_by(other, keys) and not _is_restricted_by(other, part):
             other = Join(other, part, JoinKind.SEMI, both(*pairs.values()))
     return other
-
-
-def _equalities(condition: exp.Expression | None, one: Plan, other: Plan) -> Iterator[tuple[str, str, bool]]:
-    """Pairs of a column of ``one`` and a column of ``other`` that are made equal, and whether NULL equals NULL."""
-    for part in conjuncts(condition):
-        if isinstance(part, exp.EQ | exp.NullSafeEQ):
-            for a, b in ((part.this, part.expression), (part.expression, part.this)):
-                columns = isinstance(a, exp.Column) and isinstance(b, exp.Column)
-                if columns and a.name in one.names and b.name in other.names:
-                    yield a.name, b.name, isinstance(part, exp.NullSafeEQ)
 
 
 def _is_restricted_by(plan: Plan, keys: Plan) -> bool:

@@ -58,7 +58,7 @@ class Bindings:
 
     def define(self, name: str, query: exp.Expr) -> None:
         """Call a query's result ``name``: it becomes part of the queries that read it, so it should be read once."""
-        self._queries[name] = query
+        self._queries[name] = self._with_queries(query)
 
     def bind(self, name: str, frame: DataFrame) -> str:
         """Call the frame ``name``; returns the temporary view's own name."""
@@ -82,7 +82,7 @@ class Bindings:
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
         tree = sqlglot.parse_one(query, read="spark") if isinstance(query, str) else query
-        if names is None and self._queries:
+        if names is None:
             tree = self._with_queries(tree)
         return self.spark.sql(rename_tables(tree, self._views if names is None else names).sql("spark"))
 

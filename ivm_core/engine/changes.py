@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -72,8 +73,8 @@ class ChangeCache:
 
     ``spark`` may be a function: a run that finds nothing to do opens no session. ``needed`` tells which columns all
     views of the run use of a table, so that one reading serves them all; a view that needs a column beyond them
-    causes a second reading. ``expected``: what the run is going to do, asked before a large table is
-    read. ``close``, or leaving it as a context manager, releases the memory.
+    causes a second reading. ``expected``: what the run is going to do, asked before a large
+    table is read. ``close``, or leaving it as a context manager, releases the memory.
     """
 
     def __init__(
@@ -163,13 +164,15 @@ class ChangeCache:
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""
-        for key in list(self._read):
-            self._forget(key)
-        for name in ("bindings", "slices", "snapshots"):
-            if name in self.__dict__:
-                getattr(self, name).close()
-        if "spark" in self.__dict__:
-            self.names.drop(self.spark)
+        # A session that has died cannot be tidied, and its failure is the one to tell of.
+        with suppress(*SPARK_FAILURES):
+            for key in list(self._read):
+                self._forget(key)
+            for name in ("bindings", "slices", "snapshots"):
+                if name in self.__dict__:
+                    getattr(self, name).close()
+            if "spark" in self.__dict__:
+                self.names.drop(self.spark)
 
     def _forget(self, key: tuple[str, int, int]) -> None:
         if key in self._read:

@@ -8,9 +8,11 @@ the slice. Whether they are is looked up each time, so a wrong expectation costs
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,18 +21,25 @@ from sqlglot import exp
 
 from ivm_core.apply.names import all_of, col
 from ivm_core.batch.model import TableRange
+from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
+from ivm_core.engine.plain_files import Bounds
 from ivm_core.engine.small import HERE, SmallRelation, predicate, values_of
 from ivm_core.engine.snapshots import Snapshots, quoted
-from ivm_core.job.chains import LARGE, TableFacts
+from ivm_core.errors import IvmError
+from ivm_core.job.chains import LARGE, TableFacts, fan_out
 from ivm_core.plan.join_graph import JoinEdge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+logger = logging.getLogger(__name__)
+
 MOST_ROWS = 500_000  # rows that one set of keys may be expected to meet: past it, each term reads for itself
 CAP = 1000  # keys in one literal IN list; more are joined
+
+_UNREADABLE: tuple[type[Exception], ...] = (IvmError, *SPARK_FAILURES)
 
 Keys = Mapping[str, pa.Array]  # distinct values by column: a row is meant where every column has one of its values
 
@@ -89,7 +98,6 @@ class Slices:
         self._changes = changes
         self._needed = needed
         self._expect = expected
-        self._expected: Expected | None = None
         self._read: dict[tuple[str, int, bool], _Slice | None] = {}
 
     def find(self, relation: Relation, version: int, columns: Iterable[str], wanted: Keys) -> DataFrame | None:
@@ -112,55 +120,58 @@ class Slices:
             if found is not None:
                 found.frame.unpersist()
         self._read.clear()
-        self._expected = None
+        self.__dict__.pop("_expected", None)
 
-    @property
-    def expected(self) -> Expected:
-        """What the run is going to do; asked when a large table is first read."""
-        if self._expected is None:
-            self._expected = self._expect()
-        return self._expected
+    @cached_property
+    def _expected(self) -> Expected:
+        """Asked when a large table is first read."""
+        return self._expect()
 
     def _slice(self, name: str, version: int, inwards: bool = False) -> _Slice | None:
         """The rows that changes meet on the way out to the largest table, or those that its slice meets on the way back."""
         key = (name, version, inwards)
         if key not in self._read:
             self._read[key] = None
-            relation, covered = self.expected.relations.get(name), self.expected.ranges.get(name)
+            relation, covered = self._expected.relations.get(name), self._expected.ranges.get(name)
             if relation is not None and covered is not None and version in (covered.from_version, covered.to_version):
-                newest = version == covered.to_version
-                if not inwards:
-                    parts = [*self._from_changes(name), *self._from_slices(name, newest, inwards)]
-                elif self.expected.readers.get(name, 0) > 1:
-                    outwards = self._slice(name, version)
-                    known = outwards.parts if outwards is not None else ()
-                    parts = [
-                        p for p in self._from_slices(name, newest, inwards) if not any(k.covers(p.keys) for k in known)
-                    ]
-                else:
-                    parts = []  # finding the keys takes as long as the one view's own scan
-                self._read[key] = self._scan(relation, version, _distinct(parts)) if parts else None
+                try:
+                    parts = self._parts(name, version, covered, inwards)
+                    self._read[key] = self._scan(relation, version, parts) if parts else None
+                except _UNREADABLE as error:
+                    # It may be another view's table that cannot be read: each view finds out for itself.
+                    logger.info("%s is not read in one scan: %s", name, type(error).__name__)
         return self._read[key]
+
+    def _parts(self, name: str, version: int, covered: TableRange, inwards: bool) -> list[_Part]:
+        """The sets of keys that will be asked for, but for those that another one has."""
+        newest = version == covered.to_version
+        if not inwards:
+            return _distinct([*self._from_changes(name), *self._from_slices(name, newest, inwards)])
+        if self._expected.readers.get(name, 0) < 2:
+            return []  # finding the keys takes as long as the one view's own scan
+        outwards = self._slice(name, version)
+        return _distinct(self._from_slices(name, newest, inwards), outwards.parts if outwards is not None else ())
 
     def _from_changes(self, name: str) -> Iterable[_Part]:
         """The keys of the changed rows of the tables that it is joined with."""
         for edge in self._edges(name):
-            covered, relation = self.expected.ranges.get(edge.other), self.expected.relations.get(edge.other)
+            covered, relation = self._expected.ranges.get(edge.other), self._expected.relations.get(edge.other)
             if covered is None or relation is None or covered.empty or not self._comparable(edge):
                 continue
             needed = self._needed.get(edge.other, set()) | set(edge.other_columns)
             started = time.monotonic()
             rows = self._changes(relation, covered, needed).here
             self._seconds_of_changes += time.monotonic() - started
-            if rows is not None and self._fan_out(edge) * rows.num_rows <= MOST_ROWS:
+            if rows is not None and self._meets_few(edge, rows):
                 yield _Part(_keys(edge, rows), frozenset({edge.other}))
 
     def _from_slices(self, name: str, newest: bool, inwards: bool) -> Iterable[_Part]:
         """The keys of the rows that other tables' changes meet in smaller large tables; ``inwards``: in larger ones."""
         for edge in self._edges(name):
-            covered = self.expected.ranges.get(edge.other)
-            larger = (self._rows(edge.other), edge.other) > (self._rows(name), name)
-            if covered is None or self._rows(edge.other) < LARGE or larger is not inwards or not self._comparable(edge):
+            covered = self._expected.ranges.get(edge.other)
+            size = self._facts(edge.other).size
+            larger = (size, edge.other) > (self._facts(name).size, name)
+            if covered is None or size < LARGE or larger is not inwards or not self._comparable(edge):
                 continue
             if inwards:
                 through = self._read.get((edge.other, covered.to_version, False))
@@ -172,74 +183,66 @@ class Slices:
                 if name in part.sources:
                     continue
                 rows = self._with_keys(through, part, edge.other_columns)
-                if rows is not None and self._fan_out(edge) * rows.num_rows <= MOST_ROWS:
+                if rows is not None and self._meets_few(edge, rows):
                     yield _Part(_keys(edge, rows), part.sources)
 
     def _edges(self, name: str) -> list[JoinEdge]:
-        return [edge for edge in self.expected.edges if edge.table == name != edge.other]
+        return [edge for edge in self._expected.edges if edge.table == name != edge.other]
 
     def _comparable(self, edge: JoinEdge) -> bool:
         """Values of the other's columns can be looked up in the table's."""
         sides = []
         for name, columns in ((edge.table, edge.columns), (edge.other, edge.other_columns)):
-            types = {column.lower(): family(type_) for column, type_ in self.expected.relations[name].columns}
+            types = {column.lower(): family(type_) for column, type_ in self._expected.relations[name].columns}
             sides.append([types.get(column) for column in columns])
         return sides[0] == sides[1] and None not in sides[0]
 
-    def _fan_out(self, edge: JoinEdge) -> float:
-        """Rows of the table for one key of the other, from declared keys; without, as many as it has."""
-        own, other = (self.expected.facts.get(name, TableFacts()) for name in (edge.table, edge.other))
-        if own.key and set(own.key) <= set(edge.columns):
-            return 1.0
-        if other.key and set(other.key) <= set(edge.other_columns):
-            return self._rows(edge.table) / max(1, other.rows or 1)
-        return float(self._rows(edge.table))
+    def _facts(self, name: str) -> TableFacts:
+        return self._expected.facts.get(name, TableFacts())
 
-    def _rows(self, name: str) -> int:
-        rows = self.expected.facts.get(name, TableFacts()).rows
-        return MOST_ROWS * 1000 if rows is None else rows
+    def _meets_few(self, edge: JoinEdge, rows: pa.Table) -> bool:
+        """Declared keys tell that the rows meet no large part of the table."""
+        average = fan_out(self._facts(edge.table), edge.columns, self._facts(edge.other), edge.other_columns)
+        return bool(average * rows.num_rows <= MOST_ROWS)
 
     def _with_keys(self, through: _Slice, part: _Part, columns: Sequence[str]) -> pa.Table | None:
         """The distinct columns of the rows with the part's keys; None where they are many."""
-        found = self._where(through.frame, through.types, [part]).select(*(quoted(name) for name in columns)).distinct()
-        rows = found.limit(HERE + 1).toArrow()
+        found = self._where(through.frame, [part], [_bounds(part, through.types)])
+        rows = found.select(*(quoted(name) for name in columns)).distinct().limit(HERE + 1).toArrow()
         return rows if rows.num_rows <= HERE else None
 
     def _scan(self, relation: Relation, version: int, parts: list[_Part]) -> _Slice:
         wanted = self._needed.get(relation.name, set()) | {name for part in parts for name in part.keys}
         types = {name.lower(): type_ for name, type_ in relation.columns}
-        alternatives = [
-            [
-                (name, values_of(pa.chunked_array([values]), types[name], CAP), False)
-                for name, values in part.keys.items()
-            ]
-            for part in parts
-        ]
+        alternatives = [_bounds(part, types) for part in parts]
         rows = self._snapshots.bounded(relation, version, alternatives)
         rows = rows.select(*(quoted(name) for name, _ in relation.columns if name.lower() in wanted))
-        frame = self._where(rows, types, parts).persist()
+        frame = self._where(rows, parts, alternatives).persist()
         frame.count()  # from now on its size is known
         return _Slice(frozenset(wanted), types, tuple(parts), frame)
 
-    def _where(self, frame: DataFrame, types: Mapping[str, str], parts: Sequence[_Part]) -> DataFrame:
-        """The rows with the keys of any of the parts."""
-        alternatives, met = [], 0
+    def _where(self, frame: DataFrame, parts: Sequence[_Part], alternatives: Sequence[Bounds]) -> DataFrame:
+        """The rows with the keys of any of the parts; ``alternatives``: what is known of each part's keys."""
+        conditions: list[exp.Expr] = []
         joined = frame
-        for part in parts:
-            conditions = []
-            for name, values in part.keys.items():
-                known = values_of(pa.chunked_array([values]), types[name], CAP)
+        for part, bounds in zip(parts, alternatives, strict=True):
+            together: list[exp.Expr] = []
+            for name, known, _ in bounds:
                 condition = predicate(name, "", known, nulls=False) if known.listed is not None else None
                 if condition is None:
                     # Too many to list. They are distinct and not NULL: an outer join finds each row once.
-                    met += 1
-                    flag = f"__ivm_met_{met}"
-                    keys = self.spark.createDataFrame(pa.table({flag: values}))
+                    flag = f"__ivm_met_{len(conditions)}_{len(together)}"
+                    keys = self.spark.createDataFrame(pa.table({flag: part.keys[name]}))
                     joined = joined.join(keys, joined[quoted(name)] == keys[flag], "left")
                     condition = exp.Not(this=exp.Is(this=col(flag), expression=exp.Null()))
-                conditions.append(condition)
-            alternatives.append(exp.Paren(this=all_of(conditions)))
-        return joined.where(exp.or_(*alternatives).sql("spark")).select(*(quoted(name) for name in frame.columns))
+                together.append(condition)
+            conditions.append(exp.Paren(this=all_of(together)))
+        return joined.where(exp.or_(*conditions).sql("spark")).select(*(quoted(name) for name in frame.columns))
+
+
+def _bounds(part: _Part, types: Mapping[str, str]) -> Bounds:
+    """What predicates and file statistics need of the part's keys."""
+    return [(name, values_of(pa.chunked_array([keys]), types[name], CAP), False) for name, keys in part.keys.items()]
 
 
 def _keys(edge: JoinEdge, rows: pa.Table) -> Keys:
@@ -254,10 +257,10 @@ def _within(wanted: pa.Array, values: pa.Array) -> bool:
     return bool(pc.all(pc.is_in(wanted, value_set=values), min_count=0).as_py())
 
 
-def _distinct(parts: list[_Part]) -> list[_Part]:
-    """Without parts whose rows another one has."""
+def _distinct(parts: Iterable[_Part], known: Sequence[_Part] = ()) -> list[_Part]:
+    """Without parts whose rows another one, or a known one, has."""
     kept: list[_Part] = []
     for part in sorted(parts, key=lambda part: -sum(len(values) for values in part.keys.values())):
-        if not any(other.covers(part.keys) for other in kept):
+        if not any(other.covers(part.keys) for other in (*known, *kept)):
             kept.append(part)
     return kept

@@ -14,6 +14,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.job.model import Bound
+from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
     WEIGHT,
     Aggregate,
@@ -35,7 +36,7 @@ from ivm_core.plan.nodes import (
     Values,
     Window,
 )
-from ivm_core.plan.rewrite import conjuncts, with_sources
+from ivm_core.plan.rewrite import with_sources
 
 STEP_PREFIX = "step."
 
@@ -111,7 +112,7 @@ def _across(join: Join, known: Known, leaf_name: LeafName) -> tuple[Known, Known
     provided_left, provided_right = provides(left, leaf_name), provides(right, leaf_name)
     to_left = dict(_within(known, left)) if kind not in (JoinKind.RIGHT, JoinKind.FULL) else {}
     to_right = dict(_within(known, right)) if kind in (JoinKind.INNER, JoinKind.RIGHT) else {}
-    for a, b, null_safe in _equalities(join.condition, left, right):
+    for a, b, null_safe in equal_columns(join.condition, left, right):
         from_left = provided_left.get(a) or to_left.get(a)
         from_right = provided_right.get(b) or to_right.get(b)
         if from_right is not None and kind in (JoinKind.INNER, JoinKind.SEMI, JoinKind.RIGHT):
@@ -148,7 +149,7 @@ def provides(plan: Plan, leaf_name: LeafName) -> Known:
                 result |= provides(right, leaf_name)
             if kind in (JoinKind.INNER, JoinKind.SEMI):
                 from_right = provides(right, leaf_name)
-                for a, b, null_safe in _equalities(condition, left, right):
+                for a, b, null_safe in equal_columns(condition, left, right):
                     if b in from_right:
                         result.setdefault(a, _weaker(from_right[b], null_safe))
                     if a in result and kind is JoinKind.INNER:
@@ -179,18 +180,3 @@ def _is_column(named: Named) -> bool:
 
 def _weaker(origin: Origin, null_safe: bool) -> Origin:
     return Origin(origin.relation, origin.column, origin.null_safe or null_safe)
-
-
-def _equalities(condition: exp.Expression | None, left: Plan, right: Plan) -> list[tuple[str, str, bool]]:
-    """Pairs of a left and a right column that the join makes equal, and whether NULL matches NULL."""
-    found = []
-    for conjunct in conjuncts(condition):
-        if isinstance(conjunct, exp.EQ | exp.NullSafeEQ):
-            a, b = conjunct.this, conjunct.expression
-            if isinstance(a, exp.Column) and isinstance(b, exp.Column):
-                null_safe = isinstance(conjunct, exp.NullSafeEQ)
-                if a.name in left.names and b.name in right.names:
-                    found.append((a.name, b.name, null_safe))
-                elif b.name in left.names and a.name in right.names:
-                    found.append((b.name, a.name, null_safe))
-    return found

@@ -6,12 +6,13 @@ its own is counted, so it is broadcast, and its values become literal bounds on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from ivm_core.delta.differentiate import join_all, join_chain
+from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
     WEIGHT,
     Changes,
@@ -28,27 +29,13 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import with_sources
 from ivm_core.plan.schema import types_of
+from ivm_core.plan.types import FRACTIONAL, INTEGRAL
 
 LARGE = 250_000  # rows from which on a table is not joined but by known keys
-BROADCAST = (
-    10_000_000  # bytes that Spark sends to every task (autoBroadcastJoinThreshold): past it, it shuffles both sides
-)
+# Bytes that Spark sends to every task (autoBroadcastJoinThreshold): past it, it shuffles both sides of a join.
+BROADCAST = 10_000_000
 _UNKNOWN = 10**9
-_NARROW = frozenset(
-    {
-        "boolean",
-        "tinyint",
-        "smallint",
-        "int",
-        "bigint",
-        "float",
-        "double",
-        "date",
-        "timestamp",
-        "timestamp_ntz",
-        "decimal",
-    }
-)
+_FIXED = (*INTEGRAL, *FRACTIONAL, "boolean", "date", "timestamp", "timestamp_ntz", "decimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +45,24 @@ class TableFacts:
     rows: int | None = None
     key: tuple[str, ...] = ()
 
+    @property
+    def size(self) -> int:
+        """The rows; of an unknown table, more than any has."""
+        return _UNKNOWN if self.rows is None else self.rows
+
 
 Facts = Mapping[str, TableFacts]
 MakeStep = Callable[[Plan, str], Plan]
+
+
+def fan_out(table: TableFacts, columns: Iterable[str], other: TableFacts, other_columns: Iterable[str]) -> float:
+    """Rows of a table for a row of another that it is joined with by these columns: 1 by its own key, an average by the
+    other's, else all."""
+    if table.key and set(table.key) <= set(columns):
+        return 1.0
+    if other.key and set(other.key) <= set(other_columns):
+        return table.size / max(1, other.rows or 1)
+    return float(table.size)
 
 
 def largest_first(plan: Plan, facts: Facts) -> Plan:
@@ -71,8 +73,7 @@ def largest_first(plan: Plan, facts: Facts) -> Plan:
     """
 
     def size(source: Plan) -> int:
-        rows = [facts.get(table, TableFacts()).rows for table in base_tables(source)]
-        return max((_UNKNOWN if count is None else count for count in rows), default=0)
+        return max((facts.get(table, TableFacts()).size for table in base_tables(source)), default=0)
 
     def visit(node: Plan) -> Plan:
         inputs, conditions = join_chain(node)
@@ -132,38 +133,26 @@ class _Chain:
         return ordered
 
     def _fan_out(self, source: Plan, joined: list[Plan]) -> float:
-        """Rows of the source for each row so far: 1 by its key, an average by another table's key, else many."""
-        pairs = [pair for part in joined for pair in self._equal(part, source)]
+        """Rows of the source for each row so far: the least that any part's columns tell."""
+        pairs = [(part, mine, other) for part in joined for other, mine in self._equal(part, source)]
         if not pairs:
             return float(_UNKNOWN) * _UNKNOWN
-        facts = self.facts.get(_table(source), TableFacts())
-        own = {_source_column(source, mine) for _, _, mine in pairs}
-        if facts.key and set(facts.key) <= own:
-            return 1.0
-        rows = float(self._rows(source))
-        best = rows
-        for part in joined:
-            theirs = {_source_column(part, other) for owner, other, _ in pairs if owner is part}
-            known = self.facts.get(_table(part), TableFacts())
-            if known.key and theirs and set(known.key) <= theirs:
-                best = min(best, rows / max(1, known.rows or 1))
-        return best
+        own = {_source_column(source, mine) for _, mine, _ in pairs}
+        return min(
+            fan_out(
+                self._known(source), own, self._known(part), {_source_column(p, o) for p, _, o in pairs if p is part}
+            )
+            for part in joined
+        )
 
-    def _equal(self, left: Plan, right: Plan) -> list[tuple[Plan, str, str]]:
-        found = []
-        for condition in self.conditions:
-            if not isinstance(condition, exp.EQ | exp.NullSafeEQ):
-                continue
-            a, b = condition.this, condition.expression
-            if isinstance(a, exp.Column) and isinstance(b, exp.Column):
-                for one, other in ((a.name, b.name), (b.name, a.name)):
-                    if one in left.names and other in right.names:
-                        found.append((left, one, other))
-        return found
+    def _equal(self, left: Plan, right: Plan) -> list[tuple[str, str]]:
+        return [(a, b) for condition in self.conditions for a, b, _ in equal_columns(condition, left, right)]
+
+    def _known(self, source: Plan) -> TableFacts:
+        return self.facts.get(_table(source), TableFacts())
 
     def _rows(self, source: Plan) -> int:
-        rows = self.facts.get(_table(source), TableFacts()).rows
-        return _UNKNOWN if rows is None else rows
+        return self._known(source).size
 
     def _bytes(self, source: Plan) -> int:
         """About the memory that the source's columns take; 0 of what is no table."""
@@ -173,7 +162,7 @@ class _Chain:
 
 def _width(type_: str) -> int:
     """About how many bytes a value takes in memory."""
-    return 8 if type_.partition("(")[0] in _NARROW else 32
+    return 8 if type_.partition("(")[0] in _FIXED else 32
 
 
 def _is_small(plan: Plan, is_step: Callable[[Scan], bool]) -> bool:

@@ -36,11 +36,11 @@ def expected_reads(session: Session, views: Sequence[ViewRecord], cut: Cut, poli
             batch = next_batch(session, view, now, cut)
             if not batch.changed or decide_batch(session, view, now, batch, policy).strategy is Strategy.FULL:
                 continue
+            base = {item.table: item for item in batch.ranges if session.catalog.find_view(item.table) is None}
+            relations |= {name: session.relation(name) for name in base if name not in relations}
         except IvmError:
             continue  # its own run will tell
-        base = {item.table: item for item in batch.ranges if session.catalog.find_view(item.table) is None}
         ranges = {**base, **ranges}
         readers.update(base.keys())
-        relations |= {name: session.relation(name) for name in base if name not in relations}
         edges |= {e for e in join_edges(session.compiled(view).plan) if e.table in base and e.other in base}
     return Expected(tuple(sorted(edges)), ranges, relations, dict(session.facts(ranges)), readers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ivm_core.batch.bind import range_class
 from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord
@@ -36,7 +38,7 @@ def not_before(item: TableRange, now: Standing) -> TableRange:
     start = now.of(item.table)
     if start is None or start.table_id != item.table_id:
         return item
-    return TableRange(item.table, item.table_id, start.version, max(start.version, item.to_version), item.kind)
+    return replace(item, from_version=start.version, to_version=max(start.version, item.to_version))
 
 
 def _target(session: Session, table: str, cut: Cut) -> TableVersion:

@@ -163,9 +163,9 @@ def _run(
     started_at, started = datetime.now(UTC), time.monotonic()
     kept = job.to_json() if session.settings.limits.keep_jobs else None
     before = session.shared_seconds
-    changed_rows = {} if full else rows_changed_by_table(session, batch)
     try:
-        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id), changed_rows)
+        changed_rows = {} if full else rows_changed_by_table(session, batch)
+        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id), sum(changed_rows.values()))
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
         now = _settle(session, view)
@@ -214,13 +214,12 @@ def _execute(
     job: MaintenanceJob,
     batch: Batch,
     tag: CommitTag,
-    changed_rows: dict[str, int],
+    changed_rows: int,
 ) -> Applied:
     relations = {table: session.relation(table) for table in view.tables}
     target = StateTarget(view.name, view.location)
     with session.shared_reads() as changes:
-        rows = sum(changed_rows.values())
-        return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=rows)
+        return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=changed_rows)
 
 
 def _nothing(

@@ -1,7 +1,8 @@
-"""Which columns of which base tables a query sets equal: what the changes of one tell of the rows needed of another."""
+"""Which columns a query sets equal: between two inputs of a join, and between the base tables below."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -20,6 +21,13 @@ class JoinEdge:
     other_columns: tuple[str, ...]
 
 
+def equal_columns(condition: exp.Expr | None, one: Plan, other: Plan) -> Iterator[tuple[str, str, bool]]:
+    """Pairs of a column of ``one`` and a column of ``other`` that are made equal, and whether NULL equals NULL."""
+    for a, b, null_safe in _pairs(condition):
+        if a in one.names and b in other.names:
+            yield a, b, null_safe
+
+
 def join_edges(plan: Plan) -> tuple[JoinEdge, ...]:
     """The edges between the plan's scans, each in both directions, sorted. Other conditions than ``a = b`` make none."""
     origin: dict[str, tuple[Scan, str]] = {}
@@ -27,24 +35,24 @@ def join_edges(plan: Plan) -> tuple[JoinEdge, ...]:
         if isinstance(node, Scan):
             origin |= {column.name: (node, column.source.lower()) for column in node.columns}
     pairs: dict[tuple[Scan, Scan], set[tuple[str, str]]] = {}
-    for condition in _conditions(plan):
-        if not isinstance(condition, exp.EQ | exp.NullSafeEQ):
-            continue
-        ends = [origin.get(end.name) for end in (condition.this, condition.expression) if isinstance(end, exp.Column)]
-        if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0][0] == ends[1][0]:
-            continue
-        for (scan, name), (other, other_name) in (ends, reversed(ends)):  # type: ignore[misc]
-            pairs.setdefault((scan, other), set()).add((name, other_name))
+    for node in walk(plan):
+        for a, b, _ in _pairs(node.condition) if isinstance(node, Join | Filter) else ():
+            if a in origin and b in origin and origin[a][0] != origin[b][0]:
+                (scan, name), (other, other_name) = origin[a], origin[b]
+                pairs.setdefault((scan, other), set()).add((name, other_name))
     edges = set()
     for (scan, other), columns in pairs.items():
-        ordered = sorted(columns)
-        edges.add(JoinEdge(scan.table, tuple(a for a, _ in ordered), other.table, tuple(b for _, b in ordered)))
+        names, other_names = zip(*sorted(columns), strict=True)
+        edges.add(JoinEdge(scan.table, names, other.table, other_names))
     return tuple(sorted(edges))
 
 
-def _conditions(plan: Plan) -> list[exp.Expression]:
-    found: list[exp.Expression] = []
-    for node in walk(plan):
-        if isinstance(node, Join | Filter):
-            found += conjuncts(node.condition)
-    return found
+def _pairs(condition: exp.Expr | None) -> Iterator[tuple[str, str, bool]]:
+    """The columns of every conjunct that sets two equal, in both orders, and whether NULL equals NULL."""
+    for part in conjuncts(condition):
+        if isinstance(part, exp.EQ | exp.NullSafeEQ):
+            a, b = part.this, part.expression
+            if isinstance(a, exp.Column) and isinstance(b, exp.Column):
+                null_safe = isinstance(part, exp.NullSafeEQ)
+                yield a.name, b.name, null_safe
+                yield b.name, a.name, null_safe
