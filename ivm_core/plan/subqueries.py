@@ -34,28 +34,26 @@ def apply_conditions(block: Block, condition: exp.Expression) -> None:
     block.correlated.extend(part for part in plain if part not in local)
     for part in parts:
         if part.find(exp.Placeholder) and not _filter_by_join(block, part):
-            value = attach(block, part, condition=True)
+            value = attach(block, part)
             if references(value) <= set(block.plan.names):
                 block.plan = Filter(block.plan, value)
             else:
                 block.correlated.append(value)
 
 
-def attach(block: Block, expression: exp.Expression, condition: bool = False) -> exp.Expression:
-    """The expression with each subquery replaced by columns that are joined to the block's plan.
-
-    In a ``condition`` false and unknown need not be told apart outside NOT and functions.
-    """
-    expression = expression.copy()
-    loose = {id(node) for node in _alternatives(expression)} if condition else set()
+def attach(block: Block, expression: exp.Expression) -> exp.Expression:
+    """The expression with each subquery replaced by columns that are joined to the block's plan."""
+    expression = _negated_tests(expression.copy())
     mapping: dict[str, exp.Expression] = {}
 
     def swap(node: exp.Expr) -> exp.Expr:
         match node:
             case exp.Exists(this=exp.Placeholder() as mark):
                 value: exp.Expression = column(_mark_exists(block, mark))
-            case exp.In() if isinstance(node.args.get("query"), exp.Placeholder):
-                value = _mark_in(block, expect_expression(node), exact=id(node) not in loose)
+            case exp.Not() if _is_in(node.this.unnest()):
+                value = _mark_in(block, expect_expression(node.this.unnest()), negated=True)
+            case _ if _is_in(node):
+                value = _mark_in(block, expect_expression(node), negated=False)
             case exp.Placeholder():
                 value = _scalar(block, node)
             case _:
@@ -99,16 +97,14 @@ def _filter_by_join(block: Block, part: exp.Expression) -> bool:
                 block.plan = Filter(block.plan, exp.false())
             return True
         condition = both(*inner.correlated)
-    elif isinstance(test, exp.In) and isinstance(test.args.get("query"), exp.Placeholder):
+    elif _is_in(test):
         inner = _inner(block, test.args["query"])
         if inner.values:
             return False
         membership = _membership(block, test, inner)
         # NOT IN keeps a row only if the comparison is false for every row on the right, never unknown.
-        # This spelling is the one that Spark recognises as a null-aware anti join.
         if negated:
-            unknown = exp.Is(this=_operand(membership), expression=exp.null())
-            membership = expect_expression(exp.or_(membership, unknown))
+            membership = _or_unknown(membership)
         condition = both(membership, *inner.correlated)
     else:
         return False
@@ -189,28 +185,29 @@ def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
     return name
 
 
-def _mark_in(block: Block, test: exp.Expression, exact: bool) -> exp.Expression:
-    """IN as a value: true on a match, else (where ``exact``) unknown if some comparison is unknown, else false."""
+def _mark_in(block: Block, test: exp.Expression, negated: bool) -> exp.Expression:
+    """``[NOT] IN`` as a value: as in Spark, and unlike the standard, false where it cannot be told."""
     inner = _inner(block, test.args["query"])
     if inner.values:
         operand = test.this.unnest()
         if operand.find(exp.Placeholder):
             operand = attach(block, operand)
-        return exp.EQ(this=_operand(operand), expression=_operand(_scalar(block, test.args["query"])))
+        equal = exp.EQ(this=_operand(operand), expression=_operand(_scalar(block, test.args["query"])))
+        return exp.NullSafeEQ(this=exp.paren(equal), expression=exp.false() if negated else exp.true())
     membership = _membership(block, test, inner)
-    match = both(membership, *inner.correlated)
-    unknown = both(exp.Is(this=_operand(membership), expression=exp.null()), *inner.correlated)
-    _check_reach(match, block.plan, inner.plan, test)
+    if negated:
+        membership = _or_unknown(membership)
+    condition = both(membership, *inner.correlated)
+    _check_reach(condition, block.plan, inner.plan, test)
     name = block.scope.context.fresh("in")
-    names = block.plan.names
-    unmatched = Join(block.plan, inner.plan, JoinKind.ANTI, match)
-    tagged: list[tuple[Plan, exp.Expression]] = [(Join(block.plan, inner.plan, JoinKind.SEMI, match), exp.true())]
-    if exact:
-        tagged.append((Join(unmatched, inner.plan, JoinKind.SEMI, unknown), exp.cast(exp.null(), "boolean")))
-        tagged.append((Join(unmatched, inner.plan, JoinKind.ANTI, unknown), exp.false()))
-    else:
-        tagged.append((unmatched, exp.false()))
-    block.plan = UnionAll(tuple(Project(rows, (*keep(names), Named(name, value))) for rows, value in tagged))
+    tagged = (
+        Project(Join(block.plan, inner.plan, kind, condition), (*keep(block.plan.names), Named(name, value)))
+        for kind, value in (
+            (JoinKind.SEMI, exp.false() if negated else exp.true()),
+            (JoinKind.ANTI, exp.true() if negated else exp.false()),
+        )
+    )
+    block.plan = UnionAll(tuple(tagged))
     return column(name)
 
 
@@ -219,13 +216,40 @@ def _check_reach(condition: exp.Expression | None, left: Plan, right: Plan, node
         raise refusal("a subquery that refers past the query around it", node, "Join the tables instead.")
 
 
-def _alternatives(expression: exp.Expr) -> list[exp.Expr]:
-    """The operands of AND and OR, however deep."""
-    if isinstance(expression, exp.Paren):
-        return _alternatives(expression.this)
-    if isinstance(expression, exp.And | exp.Or):
-        return [*_alternatives(expression.left), *_alternatives(expression.right)]
-    return [expression]
+def _is_in(node: exp.Expr) -> bool:
+    return isinstance(node, exp.In) and isinstance(node.args.get("query"), exp.Placeholder)
+
+
+def _or_unknown(membership: exp.Expression) -> exp.Expression:
+    """What NOT IN must find nowhere. This spelling is the one that Spark recognises as a null-aware anti join."""
+    unknown = exp.Is(this=_operand(membership), expression=exp.null())
+    return expect_expression(exp.or_(membership, unknown))
+
+
+def _negated_tests(expression: exp.Expression) -> exp.Expression:
+    """``NOT (a IN (…) AND b)`` → ``a NOT IN (…) OR NOT b``: IN and NOT IN are two tests, neither ever unknown."""
+
+    def inside(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Not | exp.EQ) or not any(_is_in(found) for found in node.find_all(exp.In)):
+            return node
+        match node.this.unnest():
+            case test if isinstance(node, exp.EQ):
+                # As Spark simplifies it: a comparison with TRUE or FALSE is the test itself or its negation.
+                if not isinstance(node.expression.unnest(), exp.Boolean):
+                    return node
+                right = node.expression.unnest().this
+                return exp.paren(_negated_tests(expect_expression(test if right else exp.Not(this=exp.paren(test)))))
+            case exp.Not() as negation:
+                return exp.paren(_negated_tests(expect_expression(negation.this.unnest())))
+            case exp.EQ() as test if isinstance(test.expression.unnest(), exp.Boolean):
+                return exp.paren(_negated_tests(exp.Not(this=_negated_tests(test))))
+            case exp.And() | exp.Or() as test:
+                parts = [_negated_tests(exp.Not(this=exp.paren(part.unnest()))) for part in (test.left, test.right)]
+                return exp.paren(exp.or_(*parts) if isinstance(test, exp.And) else exp.and_(*parts))
+            case _:
+                return node
+
+    return expect_expression(expression.transform(inside, copy=False))
 
 
 def _negation_inside(part: exp.Expression) -> exp.Expression:

@@ -136,7 +136,6 @@ select a from t where a in (select k from u) or b = 1
 select a from t where a not in (select k from u) or b = 1
 select a from t where not (a in (select k from u) and b = 1)
 select a from t where exists (select 1 from u where u.a = t.a) or b = 1
-select a, a in (select k from u) as found from t
 select a, exists (select 1 from u where u.a = t.a) as found from t
 select a, case when a in (select k from u) then 'in' else 'out' end as m from t
 select a from t where a in (select a from u where k in (select k from w))
@@ -219,6 +218,13 @@ select a, b, count(*) as n from t group by grouping sets ((a), (b), ())
 select a, count(*) as n from t where a > 100 group by rollup (a)
 select a, b, count(*) as n from t group by a, b with rollup
 select a from t where (a, b) not in (select a, k from u)
+select a, a in (select k from u) as found, a not in (select k from u) as missing from t
+select a, (a in (select k from u)) is null as f, coalesce(b not in (select y from w), true) as m from t
+select a, not (a in (select k from u) and b = 1) as n, not (not (a in (select k from u) or b = 1)) as m from t
+select a, a in (select 5) as f, a not in (select cast(null as int)) as g, a not in (select 1) as h from t
+select a from t where (a in (select k from u)) = false
+select a from t where not ((a in (select k from u where u.a = t.b)) = true) or b is null
+select a, count(*) as n from t group by a having max(b) not in (select y from w) or count(*) > 1
 select * from u join w using (k)
 select * from u full join w using (k)
 select * from u natural join w

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import ArithmeticException
+from pyspark.errors import AnalysisException, ArithmeticException
 
 from ivm_core.errors import UnsupportedConstruct
 from ivm_core.plan.explain import explain
@@ -50,7 +50,11 @@ def test_spark_gives_the_same_rows(spark: SparkSession, database: None, sql: str
         plan = from_sql(sql, TABLES, "shop")
     except UnsupportedConstruct as refused:
         pytest.skip(str(refused))
-    expected = spark.sql(sql)
+    try:
+        expected = spark.sql(sql)
+    except AnalysisException:  # what Spark refuses, and we do not, has DuckDB's answer in test_meaning
+        assert tuple(spark.sql(to_sql(plan, leaf_name=lambda leaf: leaf.table.partition(".")[2])).columns) == plan.names
+        return
     assert tuple(expected.columns) == plan.names
     try:
         rows = [comparable(row) for row in expected.collect()]
