@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ivm_core.engine.session import APPLICATION_CONF, LOCAL_CONF, SESSION_CONF, check_java, jar_conf
+from ivm_core.engine.session import APPLICATION_CONF, LOCAL_CONF, SESSION_CONF, check_java, collector_conf, jar_conf
 from ivm_core.errors import EnvironmentProblem
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -34,7 +34,7 @@ def start_connect_server(
     """
     check_java()
     port = port or free_port()
-    settings = APPLICATION_CONF | LOCAL_CONF | SESSION_CONF | jar_conf()
+    settings = APPLICATION_CONF | LOCAL_CONF | SESSION_CONF | jar_conf() | collector_conf()
     settings |= {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),

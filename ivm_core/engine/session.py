@@ -86,7 +86,7 @@ def session_conf(settings: Settings) -> dict[str, str]:
     local = settings.spark.master.startswith("local")
     conf = APPLICATION_CONF | SESSION_CONF | {"spark.driver.memory": settings.spark.driver_memory}
     if local:
-        conf |= LOCAL_CONF
+        conf |= LOCAL_CONF | collector_conf()
     partitions = settings.spark.shuffle_partitions or (_local_partitions(settings.spark.master) if local else None)
     if partitions is not None:
         conf["spark.sql.shuffle.partitions"] = str(partitions)
@@ -94,6 +94,14 @@ def session_conf(settings: Settings) -> dict[str, str]:
         # Otherwise Spark makes a folder wherever the process happens to run.
         conf["spark.sql.warehouse.dir"] = f"{settings.warehouse.rstrip('/')}/spark"
     return conf | jar_conf() | settings.spark.conf
+
+
+def collector_conf() -> dict[str, str]:
+    """On few cores Java's parallel collector leaves more of them to the queries than G1; the user's choice wins."""
+    chosen = " ".join(os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"))
+    if re.search(r"-XX:\+Use\w+GC\b", chosen):
+        return {}  # a second one keeps Java from starting
+    return {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
 
 
 def jar_conf() -> dict[str, str]:

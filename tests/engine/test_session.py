@@ -84,3 +84,16 @@ def test_a_cluster_keeps_its_own_shuffle_partitions(tmp_path: Path) -> None:
 
 def test_a_token_of_a_connect_url_is_not_shown() -> None:
     assert session._without_token("sc://host:15002/;token=secret") == "sc://host:15002"
+
+
+@pytest.mark.parametrize("variable", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"])
+def test_a_collector_chosen_outside_is_left_alone(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    options = "spark.driver.extraJavaOptions"
+    assert session.session_conf(Settings())[options] == "-XX:+UseParallelGC"
+    own = Settings.model_validate({"spark": {"conf": {options: "-XX:+UseG1GC"}}})
+    assert session.session_conf(own)[options] == "-XX:+UseG1GC"
+    assert options not in session.session_conf(Settings.model_validate({"spark": {"master": "spark://host:7077"}}))
+    monkeypatch.setenv(variable, "-Xss4m -XX:+UseZGC")
+    assert options not in session.session_conf(Settings())
