@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from ivm_core.apply.names import col, named, number, signed
@@ -17,6 +19,7 @@ from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings, Names
 from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.feed_files import CHANGE_TYPE, read_feed
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.slices import Expected, Slices
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_ADDITIONS = ("insert", "update_postimage")
 _ADDED = "_change_type IN ('insert', 'update_postimage')"
 _REMOVED = "_change_type IN ('delete', 'update_preimage')"
 _WEIGHT_OF_CHANGE = named(
@@ -185,12 +189,14 @@ class ChangeCache:
             nothing = self.snapshots.read(relation, covered.to_version).limit(0)
             empty = nothing.selectExpr(*_select(relation, columns), _signed(1))
             return ChangedRows(SmallRelation(empty, 0), netted=True)
-        insert_only = covered.kind is CommitClass.INSERT_ONLY
         few = self._is_small(relation, covered)
+        rows = read_feed(relation, covered) if few else None
+        if rows is not None:
+            return self._from_rows(relation, covered, columns, rows)
         try:
-            return ChangedRows(
-                compute(self.spark, self._from_feed(relation, covered, columns), few=few), netted=not insert_only
-            )
+            frame = self._weighted(relation, covered, columns, self._feed(relation, covered))
+            netted = _is_netted(covered)
+            return ChangedRows(compute(self.spark, net(frame) if netted else frame, few=few), netted)
         except SPARK_FAILURES as error:
             if not any(code in str(error) for code in _NO_FEED):
                 raise
@@ -202,26 +208,42 @@ class ChangeCache:
         log = TableLog(relation.location, self.spark)
         return changed_rows(log.commits(covered.from_version, covered.to_version)) <= HERE
 
-    def _from_feed(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> DataFrame:
-        feed = (
+    def _from_rows(
+        self, relation: Relation, covered: TableRange, columns: frozenset[str], rows: pa.Table
+    ) -> ChangedRows:
+        """The change feed's ``rows`` weighted and netted; by this process unless equality of their values is Spark's."""
+        added = pc.is_in(rows.column(CHANGE_TYPE), value_set=pa.array(_ADDITIONS))
+        netted = _is_netted(covered) or not pc.all(added, min_count=0).as_py()
+        kept = rows.select([name for name in rows.column_names if name.lower() in columns])
+        if relation.visible_sql is None and kept.num_columns == len(columns):
+            weights = pc.if_else(added, pa.scalar(1, pa.int64()), pa.scalar(-1, pa.int64()))
+            weighted = kept.append_column(WEIGHT, weights)
+            here = net_rows(weighted) if netted else weighted
+            if here is not None:
+                return ChangedRows(held(self.spark, here), netted)
+        frame = self._weighted(relation, covered, columns, self.spark.createDataFrame(rows))
+        return ChangedRows(compute(self.spark, net(frame) if netted else frame, few=True), netted)
+
+    def _feed(self, relation: Relation, covered: TableRange) -> DataFrame:
+        return (
             self.spark.read.format("delta")
             .option("readChangeFeed", "true")
             .option("startingVersion", covered.from_version + 1)
             .option("endingVersion", covered.to_version)
             .load(relation.location)
         )
+
+    def _weighted(self, relation: Relation, covered: TableRange, columns: frozenset[str], feed: DataFrame) -> DataFrame:
         if relation.visible_sql is None:
-            weighted = feed.selectExpr(*_select(relation, columns), _WEIGHT_OF_CHANGE)
-        else:
-            # The visible SELECT works row by row, so it may see the added and the removed rows one after the other.
-            parts = []
-            for sign, rows in ((1, feed.where(_ADDED)), (-1, feed.where(_REMOVED))):
-                key = f"{relation.location}@{covered.from_version}-{covered.to_version}:{sign}"
-                self.bindings.bind(key, rows)
-                part = shown(self.bindings, relation, key)
-                parts.append(part.selectExpr(*_select(relation, columns), _signed(sign)))
-            weighted = parts[0].unionAll(parts[1])
-        return weighted if covered.kind is CommitClass.INSERT_ONLY else net(weighted)
+            return feed.selectExpr(*_select(relation, columns), _WEIGHT_OF_CHANGE)
+        # The visible SELECT works row by row, so it may see the added and the removed rows one after the other.
+        parts = []
+        for sign, rows in ((1, feed.where(_ADDED)), (-1, feed.where(_REMOVED))):
+            key = f"{relation.location}@{covered.from_version}-{covered.to_version}:{sign}"
+            self.bindings.bind(key, rows)
+            part = shown(self.bindings, relation, key)
+            parts.append(part.selectExpr(*_select(relation, columns), _signed(sign)))
+        return parts[0].unionAll(parts[1])
 
     def _from_versions(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> DataFrame:
         """R⁺ − R⁻, from the two versions themselves."""
@@ -230,6 +252,11 @@ class ChangeCache:
             for sign, version in ((1, covered.to_version), (-1, covered.from_version))
         ]
         return net(parts[0].unionAll(parts[1]))
+
+
+def _is_netted(covered: TableRange) -> bool:
+    """Rows that were only added need no netting."""
+    return covered.kind is not CommitClass.INSERT_ONLY
 
 
 def net(weighted: DataFrame) -> DataFrame:

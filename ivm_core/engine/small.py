@@ -68,8 +68,8 @@ def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelatio
     return keep(frame)
 
 
-def held(spark: SparkSession, rows: pa.Table, schema: StructType) -> SmallRelation:
-    """A relation of rows that this process holds."""
+def held(spark: SparkSession, rows: pa.Table, schema: StructType | None = None) -> SmallRelation:
+    """A relation of rows that this process holds; ``schema``: their Spark types, where they do not follow from Arrow's."""
     added = removed = 0
     if WEIGHT in rows.column_names and rows.num_rows:
         weights = rows.column(WEIGHT)

@@ -186,10 +186,8 @@ def _merge_groups(writing: Writing) -> Applied:
 def _recompute_extremes(writing: Writing) -> str | None:
     """Compute the groups anew whose stored extreme was deleted; the relation's name, None where there are none."""
     instruction, batch = writing.write, writing.batch()
-    names = [quoted(column.deleted) for column in instruction.merge if column.deleted]
-    if instruction.recompute is None or not names:
-        return None
-    if batch.frame.where(" OR ".join(f"{name} IS NOT NULL" for name in names)).isEmpty():
+    names = [column.deleted for column in instruction.merge if column.deleted]
+    if instruction.recompute is None or not names or _all_null(batch, names):
         return None
     keys = merge_groups.lost_extremes(instruction, STATE, instruction.step)
     if writing.relations.keep(RECOMPUTED_KEYS, writing.relations.select(keys)).rows == 0:
@@ -199,6 +197,12 @@ def _recompute_extremes(writing: Writing) -> str | None:
     whole = writing.relations.select(exp.select("*").from_(exp.to_table(instruction.recompute.name)))
     writing.relations.keep(_RECOMPUTED, whole)
     return _RECOMPUTED
+
+
+def _all_null(relation: SmallRelation, names: list[str]) -> bool:
+    if relation.here is not None:
+        return all(relation.here.column(name).null_count == relation.rows for name in names)
+    return bool(relation.frame.where(" OR ".join(f"{quoted(name)} IS NOT NULL" for name in names)).isEmpty())
 
 
 def _replace_groups(writing: Writing) -> Applied:
