@@ -70,6 +70,16 @@ class TableLog:
         """The table properties, such as ``delta.enableChangeDataFeed``."""
         return dict(self._open().metadata().configuration)
 
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Name and Spark type of each column of the newest version."""
+        from pyspark.sql.types import StructType
+
+        table = self._open()
+        schema = (
+            table.schema() if isinstance(table, SparkLog) else StructType.fromJson(json.loads(table.schema().to_json()))
+        )
+        return tuple((field.name, field.dataType.simpleString()) for field in schema.fields)
+
     def transaction_version(self, app_id: str) -> int | None:
         """The newest ``txnVersion`` committed under the application id, None where there is none."""
         return self._open().transaction_version(app_id)  # type: ignore[no-any-return]

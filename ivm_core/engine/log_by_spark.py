@@ -36,6 +36,10 @@ class SparkLog:
     def metadata(self) -> LogMetadata:
         return LogMetadata(self._detail["id"], dict(self._detail["properties"] or {}))
 
+    def schema(self) -> Any:
+        """The newest version's columns, as Spark's StructType."""
+        return self._spark.read.format("delta").load(self._location).schema
+
     def size(self) -> tuple[int, int]:
         """Bytes and number of files."""
         return int(self._detail["sizeInBytes"] or 0), int(self._detail["numFiles"] or 0)

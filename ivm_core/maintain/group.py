@@ -14,12 +14,12 @@ from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import IvmError
+from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import maintain_view, needs_batch
 from ivm_core.plan.definition import Policy
-from ivm_core.plan.nodes import Scan, walk
 
 logger = logging.getLogger(__name__)
 
@@ -112,16 +112,6 @@ def maintain_views(
     if not any(report.error for report in reports.values()):
         session.catalog.publish_cut(group, run_id, tuple(_reached(session, view) for view in views))
     return list(reports.values()), failures
-
-
-def columns_read(session: Session, views: Sequence[ViewRecord]) -> dict[str, tuple[str, ...]]:
-    """The columns of each base table that any of the views reads: what one read of its changes must deliver."""
-    columns: dict[str, set[str]] = {}
-    for view in views:
-        for node in walk(session.compiled(view).plan):
-            if isinstance(node, Scan):
-                columns.setdefault(node.table, set()).update(column.source for column in node.columns)
-    return {table: tuple(sorted(names)) for table, names in columns.items()}
 
 
 def _failure(view: ViewRecord, message: str, code: str) -> MaintenanceReport:

@@ -17,6 +17,7 @@ from ivm_core.catalog.model import TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError
+from ivm_core.maintain.columns import column_change
 from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.register import check_view, create_view, tables_of
 from ivm_core.maintain.session import Session
@@ -150,6 +151,9 @@ def _view_change(session: Session, view: ViewDefinition) -> PlannedChange:
     known = session.catalog.find_view(view.name)
     if known is None or known.status == "creating":
         return PlannedChange("view", view.name, "create")
+    change = column_change(session, known)
+    if change is not None:
+        return PlannedChange("view", view.name, "replace", f"{change}: the view is built anew")
     if known.sql.strip() == view.sql.strip():
         return PlannedChange("view", view.name, "unchanged")
     if parse_definition(known.sql).query == view.query:

@@ -27,6 +27,7 @@ from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.errors import Busy, ConcurrentCommit, HistoryGone, IvmError
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before
 from ivm_core.maintain.records import record_of, recovered
@@ -146,6 +147,7 @@ def _run(
     decision: Decision,
     run_id: str | None,
 ) -> MaintenanceReport:
+    check_columns(session, view)
     now = standing(session, view)
     intent = session.catalog.open_intent(
         view.view_id, view.name, batch, decision.strategy, decision.reason, run_id, committed=now.number if now else 0

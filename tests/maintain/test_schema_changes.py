@@ -1,0 +1,83 @@
+"""Base tables whose columns change under their views: the others go on, a used one stops them until `ivm apply`."""
+
+from __future__ import annotations
+
+import pytest
+
+from ivm_core import Engine
+from ivm_core.errors import SchemaChangedError
+from tests.maintain.database import difference
+
+pytestmark = pytest.mark.spark
+
+QUERY = "SELECT g, count(*) AS n, sum(v) AS total FROM evolving.t GROUP BY g"
+VIEW = f"CREATE INCREMENTAL MATERIALIZED VIEW evolving.totals TBLPROPERTIES ('ivm.refresh_policy' = 'incremental') AS {QUERY};\n"
+TABLE = (
+    "(id int, g string, v int, spare int) USING DELTA TBLPROPERTIES ("
+    "'delta.enableChangeDataFeed' = 'true', 'delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true')"
+)
+
+
+@pytest.fixture
+def engine(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the manifest is written
+    run(
+        spark,
+        "CREATE SCHEMA evolving",
+        f"CREATE TABLE evolving.t {TABLE}",
+        "INSERT INTO evolving.t VALUES (1, 'a', 10, 0)",
+    )
+    (tmp_path / "sql" / "views").mkdir(parents=True)
+    (tmp_path / "sql" / "views" / "totals.sql").write_text(VIEW)
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as opened:
+        opened.apply(tmp_path / "sql")
+        yield opened
+    run(spark, "DROP SCHEMA evolving CASCADE")
+
+
+def run(spark, *statements: str) -> None:
+    for statement in statements:
+        spark.sql(statement).collect()
+
+
+def right(engine, spark) -> bool:
+    return not difference(engine.read("evolving.totals"), spark.sql(QUERY))
+
+
+def test_columns_that_no_view_uses_come_and_go(engine, spark):
+    for change in ("ADD COLUMN more string", "RENAME COLUMN spare TO other", "DROP COLUMN other"):
+        run(spark, f"ALTER TABLE evolving.t {change}", "INSERT INTO evolving.t (id, g, v) VALUES (2, 'a', 5)")
+        (report,) = engine.maintain()
+        assert (str(report.strategy), report.error) == ("incremental", None)
+        assert right(engine, spark)
+
+
+@pytest.mark.parametrize("change", ["DROP COLUMN v", "RENAME COLUMN v TO w"])
+def test_a_used_column_that_is_gone_stops_the_view(engine, spark, change):
+    before = engine.read("evolving.totals").collect()
+    run(spark, "INSERT INTO evolving.t VALUES (2, 'b', 20, 0)", f"ALTER TABLE evolving.t {change}")
+    for work in (engine.maintain, lambda: engine.refresh("evolving.totals")):
+        with pytest.raises(SchemaChangedError, match=r"evolving\.t\.v was dropped or renamed.*ivm apply"):
+            work()
+    assert engine.read("evolving.totals").collect() == before
+    if change.startswith("RENAME"):
+        run(spark, "ALTER TABLE evolving.t RENAME COLUMN w TO v")
+        assert engine.maintain()[0].strategy in ("incremental", "full")
+        assert right(engine, spark)
+
+
+def test_a_retyped_column_is_adopted_by_apply(engine, spark, tmp_path):
+    run(
+        spark,
+        "ALTER TABLE evolving.t ALTER COLUMN v TYPE bigint",
+        "INSERT INTO evolving.t VALUES (2, 'a', 3000000000, 0)",
+    )
+    with pytest.raises(SchemaChangedError, match=r"evolving\.t\.v is bigint now, no longer int"):
+        engine.maintain()
+    (change,) = engine.apply(tmp_path / "sql")
+    assert change.action == "replace" and "bigint" in change.detail
+    assert right(engine, spark)
+    run(spark, "INSERT INTO evolving.t VALUES (3, 'a', 4000000000, 0)")
+    (report,) = engine.maintain()
+    assert report.strategy == "incremental" and right(engine, spark)
+    assert [change.action for change in engine.apply(tmp_path / "sql")] == ["unchanged"]
