@@ -72,7 +72,7 @@ class Display:
             f"\nAll views: {seconds(result.last_seconds)} in the last round "
             f"({seconds(result.shared_seconds)} of them reading changes and small tables once for all), "
             f"{seconds(result.full_seconds)} by full refresh: [bold]{times(result.ratio)}[/]. "
-            f"Whole demo: {seconds(result.total_seconds)}."
+            f"A run without changes: {seconds(result.unchanged_seconds)}. Whole demo: {seconds(result.total_seconds)}."
         )
         console.print(f"Page: {escape(str(page))}", soft_wrap=True)
 

@@ -155,6 +155,8 @@ def meaning(reason: str) -> str:
 def _gain(ratio: float | None) -> str:
     if ratio is None:
         return ""
+    if times(max(ratio, 1 / ratio)) == times(1.0):
+        return "as fast"
     return f"{times(ratio)} faster" if ratio >= 1 else f"{times(1 / ratio)} slower"
 
 

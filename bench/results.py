@@ -71,6 +71,7 @@ class DemoResult:
     machine: Mapping[str, str] = field(default_factory=dict)
     steps: Mapping[str, float] = field(default_factory=dict)
     finished_at: str = ""
+    unchanged_seconds: float | None = None  # a run of the group after the last round, when no table had changed
     total_seconds: float = 0.0
 
     @property

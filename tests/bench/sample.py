@@ -48,5 +48,6 @@ def sample_result() -> DemoResult:
         machine={"processor": "Example CPU, 2 cores", "memory": "24 GiB", "spark": "4.2.0", "delta": "4.4.0"},
         steps={"data generated": 18.7, "tables loaded": 41.0, "views built": 88.0},
         finished_at="2026-01-31 12:00 UTC",
+        unchanged_seconds=0.52,
         total_seconds=431.0,
     )

@@ -148,3 +148,17 @@ def test_chosen_full_refresh_is_no_gain_and_no_loss() -> None:
     reports = [{"views": [entry("a.b", 2.0, 1.0, strategy="full", reason="cheaper")]}] * 3
     (row,) = chart_views(replace(sample_result(), views=join_reports(reports))).rows
     assert (row.note, row.good) == ("full chosen", None)
+
+
+def test_a_difference_that_does_not_show_is_none() -> None:
+    views = [
+        replace(view, full_seconds=view.seconds * factor)
+        for factor in (0.96, 1.04)
+        for view in sample_result().views[:1]
+    ]
+    notes = {row.note for row in chart_views(replace(sample_result(), views=tuple(views))).rows}
+    assert notes == {"as fast"}
+
+
+def test_page_tells_of_the_run_without_changes() -> None:
+    assert "a run without changes0.52 s" in Page(render_page(sample_result())).text.replace("\n", "")
