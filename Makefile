@@ -20,7 +20,7 @@ demo: $(READY) ## TPC-H views kept fresh by an Airflow DAG, with times (SF=0.1 f
 	@.venv/bin/ivm demo --sf $(SF)
 
 test: $(READY) ## Run the ordinary tests
-	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: $(READY) ## Check style, types and the direction of imports
 	@.venv/bin/ruff check .

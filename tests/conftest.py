@@ -24,6 +24,18 @@ TEST_CONF = {
 }
 
 
+# The files that take minutes, longest first: begun last, one of them would keep one process busy and the other waiting.
+LONGEST = (
+    "maintain/test_views.py", "airflow/test_runs.py", "maintain/test_crash.py", "maintain/test_identities.py",
+    "maintain/test_large_tables.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
 @pytest.fixture(scope="session")
 def spark_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of a small session: two cores, little memory, a warehouse of its own."""

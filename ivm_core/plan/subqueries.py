@@ -104,7 +104,7 @@ def _filter_by_join(block: Block, part: exp.Expression) -> bool:
         membership = _membership(block, test, inner)
         # NOT IN keeps a row only if the comparison is false for every row on the right, never unknown.
         if negated:
-            membership = _or_unknown(membership)
+            membership = _or_unknown(membership, inner)
         condition = both(membership, *inner.correlated)
     else:
         return False
@@ -196,7 +196,7 @@ def _mark_in(block: Block, test: exp.Expression, negated: bool) -> exp.Expressio
         return exp.NullSafeEQ(this=exp.paren(equal), expression=exp.false() if negated else exp.true())
     membership = _membership(block, test, inner)
     if negated:
-        membership = _or_unknown(membership)
+        membership = _or_unknown(membership, inner)
     condition = both(membership, *inner.correlated)
     _check_reach(condition, block.plan, inner.plan, test)
     name = block.scope.context.fresh("in")
@@ -220,10 +220,13 @@ def _is_in(node: exp.Expr) -> bool:
     return isinstance(node, exp.In) and isinstance(node.args.get("query"), exp.Placeholder)
 
 
-def _or_unknown(membership: exp.Expression) -> exp.Expression:
-    """What NOT IN must find nowhere. This spelling is the one that Spark recognises as a null-aware anti join."""
+def _or_unknown(membership: exp.Expression, inner: Relation) -> exp.Expression:
+    """What NOT IN must find nowhere. This spelling is the one that Spark recognises as a null-aware anti join.
+
+    Of a single row it is spelt the other way round: there Spark 4.2 looks an INT up among BIGINTs if the row is a literal.
+    """
     unknown = exp.Is(this=_operand(membership), expression=exp.null())
-    return expect_expression(exp.or_(membership, unknown))
+    return expect_expression(exp.or_(unknown, membership) if inner.one_row else exp.or_(membership, unknown))
 
 
 def _negated_tests(expression: exp.Expression) -> exp.Expression:
