@@ -10,6 +10,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
+from ivm_core.engine.queries import select
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -54,42 +56,50 @@ class Bindings:
         self._names = names or Names()
         self._drops = names is None
         self._views: dict[str, str] = {}
+        self._unnamed: dict[str, DataFrame] = {}  # bound, but no query has named them yet
         self._queries: dict[str, exp.Expr] = {}
 
     def define(self, name: str, query: exp.Expr) -> None:
         """Call a query's result ``name``: it becomes part of the queries that read it, so it should be read once."""
         self._queries[name] = self._with_queries(query)
 
-    def bind(self, name: str, frame: DataFrame) -> str:
-        """Call the frame ``name``; returns the temporary view's own name."""
-        view = self._views.get(name) or self._names.take()
-        self._views[name] = view
+    def bind(self, name: str, frame: DataFrame) -> None:
+        """Call the frame ``name``: it becomes a temporary view when it is first read."""
+        if name not in self._views:
+            self._views[name] = self._names.take()
         self._queries.pop(name, None)
-        frame.createOrReplaceTempView(view)
-        return view
+        self._unnamed[name] = frame
 
     def __contains__(self, name: str) -> bool:
         return name in self._views
 
     def view(self, name: str) -> str:
         """The temporary view's name behind a relation's."""
+        if name in self._queries:
+            self.bind(name, self.run(self._queries[name]))
+        frame = self._unnamed.pop(name, None)
+        if frame is not None:
+            frame.createOrReplaceTempView(self._views[name])
         return self._views[name]
 
     def frame(self, name: str) -> DataFrame:
         """The relation as a DataFrame."""
-        return self.run(self._queries[name]) if name in self._queries else self.spark.table(self._views[name])
+        return self.run(self._queries[name]) if name in self._queries else self.spark.table(self.view(name))
 
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
         tree = sqlglot.parse_one(query, read="spark") if isinstance(query, str) else query
         if names is None:
             tree = self._with_queries(tree)
-        return self.spark.sql(rename_tables(tree, self._views if names is None else names).sql("spark"))
+            read = {table.name.lower() for table in tables_of(tree)}
+            names = {name: self.view(name) for name in self._views if name.lower() in read}
+        return select(self.spark, rename_tables(tree, names).sql("spark"))
 
     def close(self) -> None:
         """Let go of the names."""
         self._names.give_back(self._views.values())
         self._views.clear()
+        self._unnamed.clear()
         self._queries.clear()
         if self._drops:
             self._names.drop(self.spark)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,8 +22,9 @@ from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.feed_files import CHANGE_TYPE, read_feed
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
+from ivm_core.engine.queries import frame_of
 from ivm_core.engine.slices import Expected, Slices
-from ivm_core.engine.small import HERE, SmallRelation, compute, held, net_rows
+from ivm_core.engine.small import HERE, SmallRelation, compute, held, is_plain, net_rows
 from ivm_core.engine.snapshots import Snapshots, quoted, shown
 from ivm_core.plan.nodes import WEIGHT
 from ivm_core.settings import Settings
@@ -117,6 +118,14 @@ class ChangeCache:
         """What the run needs of large tables."""
         return Slices(self.spark, self.snapshots, self._changes_of, self._needed, self._expected)
 
+    def share(self, frame: DataFrame) -> str:
+        """The name of a temporary view of the frame, one for all who ask."""
+        # The bindings keep the frame, so no other one comes to have its identity.
+        key = f"frame {id(frame)}"
+        if key not in self.bindings:
+            self.bindings.bind(key, frame)
+        return self.bindings.view(key)
+
     @property
     def shared_seconds(self) -> float:
         """Time spent so far on what all views of the run share: changes, small tables, slices of large ones."""
@@ -151,20 +160,16 @@ class ChangeCache:
 
     def _project(self, relation: Relation, changes: ChangedRows, wanted: set[str]) -> ChangedRows:
         """Fewer columns; what was an update of the others only is no change any more."""
-        from pyspark.sql.types import StructType
-
         whole = changes.relation
         projected = whole.frame.select(*_select(relation, wanted), WEIGHT)
         if whole.here is not None:
-            rows = whole.here.select([*(name for name, _ in relation.columns if name.lower() in wanted), WEIGHT])
+            rows = whole.here.select([*_names(relation, wanted), WEIGHT])
             netted = net_rows(rows) if whole.removed else rows
             if netted is not None:
-                schema = whole.frame.schema  # asked once; a projection's would take an answer of Spark each time
-                kept = StructType([schema[name] for name in netted.column_names])
-                return ChangedRows(held(self.spark, netted, kept), netted=whole.removed > 0)
+                return ChangedRows(held(self.spark, netted), netted=whole.removed > 0)
         if whole.removed == 0:
             return ChangedRows(replace(whole, frame=projected), netted=False)
-        return ChangedRows(replace(whole, frame=net(projected)), netted=True)
+        return ChangedRows(replace(whole, frame=net(projected, _names(relation, wanted))), netted=True)
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""
@@ -180,7 +185,7 @@ class ChangeCache:
 
     def _forget(self, key: tuple[str, int, int]) -> None:
         if key in self._read:
-            self._read.pop(key)[1].frame.unpersist()
+            self._read.pop(key)[1].relation.release()
             for projection in [known for known in self._projected if known[0] == key]:
                 del self._projected[projection]
 
@@ -196,12 +201,15 @@ class ChangeCache:
         try:
             frame = self._weighted(relation, covered, columns, self._feed(relation, covered))
             netted = _is_netted(covered)
-            return ChangedRows(compute(self.spark, net(frame) if netted else frame, few=few), netted)
+            if netted:
+                frame = net(frame, _names(relation, columns))
+            return ChangedRows(compute(self.spark, frame, few=few and _plain(relation, columns)), netted)
         except SPARK_FAILURES as error:
             if not any(code in str(error) for code in _NO_FEED):
                 raise
             logger.info("%s has no change feed for the range, its versions are compared", relation.name)
-        return ChangedRows(compute(self.spark, self._from_versions(relation, covered, columns), few=few), netted=True)
+        frame = self._from_versions(relation, covered, columns)
+        return ChangedRows(compute(self.spark, frame, few=few and _plain(relation, columns)), netted=True)
 
     def _is_small(self, relation: Relation, covered: TableRange) -> bool:
         """Whether the commits' own counts promise few rows: an estimate, at worst the changes are computed twice."""
@@ -221,8 +229,10 @@ class ChangeCache:
             here = net_rows(weighted) if netted else weighted
             if here is not None:
                 return ChangedRows(held(self.spark, here), netted)
-        frame = self._weighted(relation, covered, columns, self.spark.createDataFrame(rows))
-        return ChangedRows(compute(self.spark, net(frame) if netted else frame, few=True), netted)
+        frame = self._weighted(relation, covered, columns, frame_of(self.spark, rows))
+        if netted:
+            frame = net(frame, _names(relation, columns))
+        return ChangedRows(compute(self.spark, frame, few=_plain(relation, columns)), netted)
 
     def _feed(self, relation: Relation, covered: TableRange) -> DataFrame:
         return (
@@ -251,7 +261,7 @@ class ChangeCache:
             self.snapshots.read(relation, version).selectExpr(*_select(relation, columns), _signed(sign))
             for sign, version in ((1, covered.to_version), (-1, covered.from_version))
         ]
-        return net(parts[0].unionAll(parts[1]))
+        return net(parts[0].unionAll(parts[1]), _names(relation, columns))
 
 
 def _is_netted(covered: TableRange) -> bool:
@@ -259,16 +269,24 @@ def _is_netted(covered: TableRange) -> bool:
     return covered.kind is not CommitClass.INSERT_ONLY
 
 
-def net(weighted: DataFrame) -> DataFrame:
-    """Weights summed over equal rows, zeros dropped. NULL equals NULL, NaN equals NaN, −0.0 equals 0.0."""
-    names = [quoted(name) for name in weighted.columns if name != WEIGHT]
-    summed = weighted.groupBy(*names).sum(WEIGHT)
-    return summed.toDF(*(name for name in weighted.columns if name != WEIGHT), WEIGHT).where(_NOT_ZERO)
+def net(weighted: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Weights summed over rows with equal ``names``, zeros dropped. NULL equals NULL, NaN equals NaN, −0.0 equals 0.0."""
+    summed = weighted.groupBy(*(quoted(name) for name in names)).sum(WEIGHT)
+    return summed.toDF(*names, WEIGHT).where(_NOT_ZERO)
+
+
+def _names(relation: Relation, columns: Iterable[str]) -> list[str]:
+    wanted = {name.lower() for name in columns}
+    return [name for name, _ in relation.columns if name.lower() in wanted]
 
 
 def _select(relation: Relation, columns: Iterable[str]) -> list[str]:
+    return [quoted(name) for name in _names(relation, columns)]
+
+
+def _plain(relation: Relation, columns: Iterable[str]) -> bool:
     wanted = {name.lower() for name in columns}
-    return [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
+    return all(is_plain(type_) for name, type_ in relation.columns if name.lower() in wanted)
 
 
 def _signed(sign: int) -> str:

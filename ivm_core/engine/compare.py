@@ -16,7 +16,7 @@ from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.execute import run
-from ivm_core.engine.inputs import Sources, open_snapshot
+from ivm_core.engine.inputs import Sources, bind_snapshot
 from ivm_core.engine.model import STATE_TABLE, CommitTag, Relation, StateTarget
 from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _COUNTS = tuple(e.sql("spark") for e in (copies(COPIES, "missing"), copies(COPIES, "unexpected", removed=True)))
 _ABOVE_ZERO = exp.GT(this=col(COPIES), expression=number(0)).sql("spark")
 _BELOW_ZERO = exp.LT(this=col(COPIES), expression=number(0)).sql("spark")
-_EXPECTED, _ACTUAL = "expected", "actual"
+_EXPECTED, _ACTUAL, _STATE = "expected", "actual", "query state"
 _FLOATING = ("double", "float")
 
 
@@ -77,7 +77,8 @@ def compare(
                 stored = cache.snapshots.stored(scratch, applied.state_version)
             else:
                 stored = _compute(bindings, job, Sources(batch, relations, cache))
-            query_side = bindings.run(visible_sql, {STATE_TABLE: bindings.bind("query state", stored)})
+            bindings.bind(_STATE, stored)
+            query_side = bindings.run(visible_sql, {STATE_TABLE: bindings.view(_STATE)})
             view_side = cache.snapshots.read(view, state_version)
             bindings.bind(_EXPECTED, query_side)
             bindings.bind(_ACTUAL, view_side)
@@ -103,7 +104,7 @@ def compare(
 def _compute(bindings: Bindings, job: MaintenanceJob, sources: Sources) -> DataFrame:
     """The result of a full job's steps, without writing it."""
     for item in job.inputs:
-        bindings.bind(item.name, open_snapshot(item, sources, {}, 0))
+        bind_snapshot(bindings, item, sources, {}, 0)
     for step in job.steps:
         bindings.bind(step.name, bindings.run(step.sql))
     return bindings.frame(job.write.step).select(*(quoted(column) for column in job.write.columns))

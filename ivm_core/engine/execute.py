@@ -17,7 +17,7 @@ from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.failures import SPARK_FAILURES
-from ivm_core.engine.inputs import Sources, open_changes, open_snapshot
+from ivm_core.engine.inputs import Sources, bind_changes, bind_snapshot
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
 from ivm_core.engine.small import HERE, SmallRelation, compute
@@ -143,7 +143,7 @@ class _Work:
         self.pushdown_cap = pushdown_cap
         self._sources = sources
         self._pending: dict[str, Input] = {}
-        self._persisted: list[DataFrame] = []
+        self._computed: list[SmallRelation] = []
         self._changed: dict[str, int] = {}
 
     def add_inputs(self, inputs: tuple[Input, ...]) -> None:
@@ -165,15 +165,19 @@ class _Work:
         """Compute a relation once, in memory, and call it ``name``; by default the one that has the name already."""
         few = sum(self._changed.values()) <= HERE
         relation = compute(self.spark, frame if frame is not None else self.bindings.frame(name), few=few)
-        self._persisted.append(relation.frame)
+        self._computed.append(relation)
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
         self.bindings.bind(name, relation.frame)
         return relation
 
-    def name(self, name: str, frame: DataFrame) -> str:
-        """Call a relation ``name`` without computing it; returns the name that plain SQL can use."""
-        return self.bindings.bind(name, frame)
+    def name(self, name: str, frame: DataFrame) -> None:
+        """Call a relation ``name`` without computing it."""
+        self.bindings.bind(name, frame)
+
+    def view(self, name: str) -> str:
+        """The name of a relation that plain SQL can use."""
+        return self.bindings.view(name)
 
     def select(self, query: exp.Expr) -> DataFrame:
         """The result of a query over the relations named so far."""
@@ -191,8 +195,8 @@ class _Work:
         """Release memory and names."""
         # A session that has died cannot be tidied, and its failure is the one to tell of.
         with suppress(*SPARK_FAILURES):
-            for frame in self._persisted:
-                frame.unpersist()
+            for relation in self._computed:
+                relation.release()
             self.bindings.close()
 
     def _open(self, name: str) -> None:
@@ -203,7 +207,6 @@ class _Work:
             self._open(bound.step)
         if item.slice is Slice.CHANGES:
             self._changed[item.table] = self._sources.changes(item).rows
-            self.small[name] = open_changes(item, self._sources)
-            self.bindings.bind(name, self.small[name].frame)
+            self.small[name] = bind_changes(self.bindings, item, self._sources)
         else:
-            self.bindings.bind(name, open_snapshot(item, self._sources, self.small, self.pushdown_cap))
+            bind_snapshot(self.bindings, item, self._sources, self.small, self.pushdown_cap)

@@ -1,15 +1,16 @@
-"""A job's inputs as DataFrames: the right rows, their columns under the job's names, pruned by the values of small steps."""
+"""Name a job's inputs: the right rows, their columns under the job's names, pruned by the values of small steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from sqlglot import exp
 
 from ivm_core.apply.names import all_of, col, named
 from ivm_core.batch.model import Batch, TableRange
+from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache, ChangedRows
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
@@ -17,9 +18,6 @@ from ivm_core.engine.small import ColumnValues, SmallRelation, predicate, read_v
 from ivm_core.errors import BaseTableError
 from ivm_core.job.model import Input, Slice
 from ivm_core.plan.nodes import WEIGHT
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +48,34 @@ class Sources:
         return self.cache.read(self.relation(item.table), self.range(item.table), names)
 
 
-def open_changes(item: Input, sources: Sources) -> SmallRelation:
-    """The changes that an input names, under its column names."""
+def bind_changes(bindings: Bindings, item: Input, sources: Sources) -> SmallRelation:
+    """Name the changes that an input shows; also returns them, under its column names."""
     changes = sources.changes(item).relation
     names = {column.name: column.source.lower() for column in item.columns}
     here = changes.here
     if here is not None:
         actual = {name.lower(): name for name in here.column_names}
         here = here.select([*(actual[source] for source in names.values()), WEIGHT]).rename_columns([*names, WEIGHT])
+    bindings.define(item.name, _shown(item, sources.cache.share(changes.frame), col(WEIGHT)))
     return replace(changes, frame=changes.frame.selectExpr(*_renamed(item), WEIGHT), names=names, here=here)
 
 
-def open_snapshot(item: Input, sources: Sources, small: Mapping[str, SmallRelation], cap: int) -> DataFrame:
-    """The version that an input names: from memory where the table is small, else without what its bounds rule out."""
+def bind_snapshot(
+    bindings: Bindings, item: Input, sources: Sources, small: Mapping[str, SmallRelation], cap: int
+) -> None:
+    """Name the version that an input shows: in memory where the table is small, else without what its bounds rule out."""
     relation, covered = sources.relation(item.table), sources.range(item.table)
     version = covered.from_version if item.slice is Slice.BEFORE else covered.to_version
     kept = sources.cache.snapshots.in_memory(relation, version, (column.source for column in item.columns))
     if kept is not None:
-        return kept.selectExpr(*_renamed(item))
+        bindings.define(item.name, _shown(item, sources.cache.share(kept)))
+        return
     sourced = {column.name: column.source for column in item.columns}
     keys = {sourced[name].lower(): values for name, values in _known_keys(item, small).items()}
     shared = sources.cache.slices.find(relation, version, sourced.values(), keys)
     if shared is not None:
-        return shared.selectExpr(*_renamed(item))
+        bindings.define(item.name, _shown(item, sources.cache.share(shared)))
+        return
     bounds = _known_bounds(item, small, cap)
     frame = sources.cache.snapshots.bounded(
         relation, version, [[(sourced[name], known, nulls) for name, known, nulls in bounds]]
@@ -80,7 +83,7 @@ def open_snapshot(item: Input, sources: Sources, small: Mapping[str, SmallRelati
     frame = frame.selectExpr(*_renamed(item))
     conditions = [predicate(name, "", known, nulls=nulls) for name, known, nulls in bounds]
     stated = [condition for condition in conditions if condition is not None]
-    return frame.where(all_of(stated).sql("spark")) if stated else frame
+    bindings.bind(item.name, frame.where(all_of(stated).sql("spark")) if stated else frame)
 
 
 def _known_bounds(item: Input, small: Mapping[str, SmallRelation], cap: int) -> list[tuple[str, ColumnValues, bool]]:
@@ -111,6 +114,13 @@ def _known_keys(item: Input, small: Mapping[str, SmallRelation]) -> dict[str, pa
         if not (bound.null_safe and values.null_count):
             found.setdefault(bound.column, values.drop_null().unique())
     return found
+
+
+def _shown(item: Input, view: str, *more: exp.Expr) -> exp.Select:
+    """The input's columns of a relation that a temporary view shows to other inputs too."""
+    return exp.select(*(named(col(column.source), column.name) for column in item.columns), *more).from_(
+        exp.to_table(view)
+    )
 
 
 def _renamed(item: Input) -> list[str]:

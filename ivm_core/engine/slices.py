@@ -25,6 +25,7 @@ from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import Bounds
+from ivm_core.engine.queries import fetch, frame_of
 from ivm_core.engine.small import HERE, SmallRelation, predicate, values_of
 from ivm_core.engine.snapshots import Snapshots, quoted
 from ivm_core.errors import IvmError
@@ -208,7 +209,7 @@ class Slices:
     def _with_keys(self, through: _Slice, part: _Part, columns: Sequence[str]) -> pa.Table | None:
         """The distinct columns of the rows with the part's keys; None where they are many."""
         found = self._where(through.frame, [part], [_bounds(part, through.types)])
-        rows = found.select(*(quoted(name) for name in columns)).distinct().limit(HERE + 1).toArrow()
+        rows, _ = fetch(found.select(*(quoted(name) for name in columns)).distinct().limit(HERE + 1))
         return rows if rows.num_rows <= HERE else None
 
     def _scan(self, relation: Relation, version: int, parts: list[_Part]) -> _Slice:
@@ -232,7 +233,7 @@ class Slices:
                 if condition is None:
                     # Too many to list. They are distinct and not NULL: an outer join finds each row once.
                     flag = f"__ivm_met_{len(conditions)}_{len(together)}"
-                    keys = self.spark.createDataFrame(pa.table({flag: part.keys[name]}))
+                    keys = frame_of(self.spark, pa.table({flag: part.keys[name]}))
                     joined = joined.join(keys, joined[quoted(name)] == keys[flag], "left")
                     condition = exp.Not(this=exp.Is(this=col(flag), expression=exp.Null()))
                 together.append(condition)

@@ -12,11 +12,11 @@ from sqlglot import exp
 
 from ivm_core.apply.names import call, col, copies, named, number, signed
 from ivm_core.engine.literals import as_text, between, family, membership
+from ivm_core.engine.queries import fetch, frame_of, types_of_rows
 from ivm_core.plan.nodes import WEIGHT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 HERE = 50_000  # rows up to which a relation is held by this process: Spark plans with its exact size, its values are at hand
 _PLAIN = ("tinyint", "smallint", "int", "bigint", "boolean", "date", "timestamp", "timestamp_ntz", "string", "binary")
@@ -51,31 +51,39 @@ class SmallRelation:
     names: dict[str, str] = field(default_factory=dict)
     here: pa.Table | None = None  # the rows, where this process holds them
 
+    def release(self) -> None:
+        """Free what Spark keeps of the relation."""
+        if self.here is None:
+            self.frame.unpersist()
+
+    def types(self) -> dict[str, str]:
+        """Columns with their Spark types."""
+        if self.here is None:
+            return dict(self.frame.dtypes)
+        return {field.name: field.dataType.simpleString() for field in types_of_rows(self.here)}
+
     def known(self, column: str) -> ColumnValues | None:
         """What ``read_values`` found of a column; None where nothing can be said."""
         return self.values.get(self.names.get(column, column))
 
 
 def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelation:
-    """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold."""
+    """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold, of plain types."""
     if few:
-        limited = frame.limit(HERE + 1)
-        schema = limited.schema  # asked for once: a Connect client needs it again to read the rows
-        if all(_is_plain(column.dataType.simpleString()) for column in schema.fields):
-            rows = limited.toArrow()
-            if rows.num_rows <= HERE:
-                return held(spark, rows, schema)
+        rows, schema = fetch(frame.limit(HERE + 1))
+        if rows.num_rows <= HERE and all(is_plain(column.dataType.simpleString()) for column in schema.fields):
+            return held(spark, rows)
     return keep(frame)
 
 
-def held(spark: SparkSession, rows: pa.Table, schema: StructType | None = None) -> SmallRelation:
-    """A relation of rows that this process holds; ``schema``: their Spark types, where they do not follow from Arrow's."""
+def held(spark: SparkSession, rows: pa.Table) -> SmallRelation:
+    """A relation of rows that this process holds, all of plain types."""
     added = removed = 0
     if WEIGHT in rows.column_names and rows.num_rows:
         weights = rows.column(WEIGHT)
         added = pc.sum(pc.max_element_wise(weights, 0)).as_py()
         removed = -pc.sum(pc.min_element_wise(weights, 0)).as_py()
-    return SmallRelation(spark.createDataFrame(rows, schema), rows.num_rows, added, removed, here=rows)
+    return SmallRelation(frame_of(spark, rows), rows.num_rows, added, removed, here=rows)
 
 
 def net_rows(rows: pa.Table) -> pa.Table | None:
@@ -107,7 +115,7 @@ def predicate(name: str, relation: str, known: ColumnValues, *, nulls: bool) -> 
 
 def read_values(relation: SmallRelation, columns: Iterable[str], cap: int) -> None:
     """Fill in the values of the columns not asked for before, in one query."""
-    types = dict(relation.frame.dtypes)
+    types = relation.types()
     shared = {name: relation.names.get(name, name) for name in columns}
     asked = [name for name, key in shared.items() if key not in relation.values]
     relation.values.update(dict.fromkeys(shared[name] for name in asked))
@@ -150,7 +158,8 @@ def _texts(values: Any, type_: str) -> list[Any]:
             return [None if value is None else str(value) for value in values.to_pylist()]
 
 
-def _is_plain(type_: str) -> bool:
+def is_plain(type_: str) -> bool:
+    """Whether Arrow's own type tells the Spark type, and both hold the same values."""
     return type_ in _PLAIN or type_ in ("float", "double") or type_.startswith("decimal(")
 
 

@@ -14,6 +14,7 @@ from ivm_core.engine.direct import DirectState
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import Applied, CommitTag, State
 from ivm_core.engine.prune import key_predicate
+from ivm_core.engine.queries import fetch, frame_of
 from ivm_core.engine.small import SmallRelation
 from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.write_bag import write_bag
@@ -37,7 +38,8 @@ class Relations(Protocol):
     def add_inputs(self, inputs: tuple[Input, ...]) -> None: ...
     def compute(self, step: Step, *, kept: bool) -> None: ...
     def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation: ...
-    def name(self, name: str, frame: DataFrame) -> str: ...
+    def name(self, name: str, frame: DataFrame) -> None: ...
+    def view(self, name: str) -> str: ...
     def select(self, query: exp.Expr) -> DataFrame: ...
     def stored(self, location: str, version: int) -> DataFrame: ...
 
@@ -78,7 +80,7 @@ class Writing:
         if self.state.version is None:
             raise ValueError(f"the state of {self.state.target.name} does not exist: only a full job can build it")
         if self.direct is not None and self.rewrites:
-            rows = self.spark.createDataFrame(self.direct.rows())
+            rows = frame_of(self.spark, self.direct.rows())
         else:
             rows = self.relations.stored(self.state.location, self.state.version)
         self.relations.name(STATE, rows)
@@ -98,7 +100,7 @@ class Writing:
         """Add the query's rows, ``rows`` of them, to the state; returns the version where it is known."""
         frame = self.relations.select(query)
         if self.direct is not None and rows <= self.replace_rows:
-            fitted = self.direct.fitted(frame.toArrow())
+            fitted = self.direct.fitted(fetch(frame)[0])
             if fitted is not None:
                 return self.direct.append(fitted, self.tag)
         commit.append(frame, self.state, self.tag)
@@ -113,7 +115,7 @@ class Writing:
 
     def collect(self, frame: DataFrame) -> pa.Table | None:
         """The frame's rows in this process; None where they are more than a small state has."""
-        rows = frame.limit(self.replace_rows + 1).toArrow()
+        rows, _ = fetch(frame.limit(self.replace_rows + 1))
         return rows if rows.num_rows <= self.replace_rows else None
 
     def fitted(self, rows: pa.Table | None) -> pa.Table | None:
@@ -126,7 +128,8 @@ class Writing:
 
     def source(self, query: exp.Expr) -> str:
         """Keep a MERGE's source in memory, since MERGE reads it two or three times; returns its view's name."""
-        return self.relations.name(_SOURCE, self.relations.keep(_SOURCE, self.relations.select(query)).frame)
+        self.relations.keep(_SOURCE, self.relations.select(query))
+        return self.relations.view(_SOURCE)
 
     def target(self) -> exp.Table:
         """The state table as statements name it."""
@@ -172,7 +175,7 @@ def _merge_groups(writing: Writing) -> Applied:
         return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     if recomputed is None:
-        source = writing.relations.name(instruction.step, batch.frame)
+        source = writing.relations.view(instruction.step)
     else:
         source = writing.source(merge_groups.source_with_replaced(instruction, instruction.step, recomputed))
     writing.execute(
@@ -212,7 +215,7 @@ def _replace_groups(writing: Writing) -> Applied:
         version = writing.overwrite(replace_groups.rewrite_state(instruction, STATE, instruction.step))
         return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
-    source = writing.relations.name(instruction.step, batch.frame)
-    types = dict(batch.frame.dtypes)
+    source = writing.relations.view(instruction.step)
+    types = batch.types()
     writing.execute(replace_groups.merge_into_state(instruction, writing.target(), source, types, pruning))
     return Applied(updated=batch.rows)

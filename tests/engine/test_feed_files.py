@@ -86,7 +86,7 @@ def test_the_same_rows_as_from_the_versions_themselves(
         kind = CommitClass.INSERT_ONLY if end <= 3 else CommitClass.MUTATING
         changes = cache.read(read, covered(start, end, kind), names)
         versions = cache._from_versions(read, covered(start, end), frozenset(names))
-        assert counted(net(changes.frame)) == counted(versions)
+        assert counted(net(changes.frame, names)) == counted(versions)
         assert changes.frame.schema.simpleString() == versions.schema.simpleString()
 
 

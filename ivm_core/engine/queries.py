@@ -1,0 +1,59 @@
+"""Queries with as few answers of the session as they need: each is an analysis, over Spark Connect a round trip too.
+
+A Connect client's ``spark.sql`` first asks whether the text is a command, and its ``toArrow`` for the schema; what is
+known to be a query of plain types needs neither. A pyspark without these inner classes is asked in its public way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def select(spark: SparkSession, text: str) -> DataFrame:
+    """The result of a SELECT; over Connect, a mistake in it is found when its rows are read."""
+    session: Any = spark
+    if is_connect(spark):
+        try:
+            from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+            from pyspark.sql.connect.plan import SQL
+
+            lazy: Any = ConnectFrame(SQL(text), session)
+            return lazy
+        except (ImportError, TypeError):
+            pass
+    return spark.sql(text)
+
+
+def fetch(frame: DataFrame) -> tuple[pa.Table, StructType]:
+    """All rows, instants in UTC, and their Spark types."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    to_table = getattr(frame, "_to_table", None)
+    if to_table is not None:
+        rows, schema = to_table()
+        if schema is not None:
+            return rows.cast(to_arrow_schema(schema, timezone="UTC")), schema
+    return frame.toArrow(), frame.schema
+
+
+def types_of_rows(rows: pa.Table) -> StructType:
+    """The Spark types of rows that came from Spark or from a Delta table."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(rows.schema.remove_metadata(), prefer_timestamp_ntz=True)
+
+
+def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    """The rows as a DataFrame of the same types, whatever the session takes a timestamp without a zone for."""
+    return spark.createDataFrame(rows, types_of_rows(rows))
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether the session is a client of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
