@@ -30,6 +30,9 @@ APPLICATION_CONF = DELTA_CONF | {
     # Every statement's plan is written out for the history server; of small batches that is a tenth of the driver's time.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "2000",
+    # A batch repeats the queries of the one before it: with 100 classes kept, the default, a group of a dozen views
+    # compiled most of them anew each time.
+    "spark.sql.codegen.cache.maxEntries": "1000",
     # At INFO a Connect server writes every plan to its log, and Delta a line for every snapshot.
     "spark.log.level": "WARN",
 }
