@@ -15,7 +15,8 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -100,15 +101,18 @@ def _run(sf: float, base: Path, deployment: Path, display: Display) -> DemoResul
             overridden = settings.model_copy(update={"spark": settings.spark.model_copy(update={"master": url})})
             spark = open_session(overridden)
             stack.callback(_end_session, spark, url)
+        # Airflow's processes take half a minute to answer: meanwhile the tables are loaded and the views built.
+        on_demand = deployment / "manifest-on-demand.json"
+        starting = stack.enter_context(_in_background(_airflow(deployment, on_demand, url)))
         with _timed(steps, "tables loaded"), display.step("Load base tables", len(tpch_data.TABLES)) as advance:
             tpch_data.create_tables(spark)
             tpch_data.load(spark, data, advance)
         with Engine.open(spark=spark, settings=overridden) as engine:
             with _timed(steps, "views built"), display.step("Build views", len(_view_files())) as advance:
                 engine.apply(on_progress=lambda name, action: advance(name) if action == "create" else None)
-            manifest = _manifest_on_demand(overridden.manifest, deployment / "manifest-on-demand.json")
+            _write_manifest_on_demand(overridden.manifest, on_demand)
             with display.step("Start Airflow"):
-                airflow = stack.enter_context(_airflow(deployment, manifest, url))
+                airflow = starting.result()
                 airflow.await_dag("ivm_tpch")
             display.say(f"Airflow: {airflow.url} (while the demo runs)")
             rounds, reports = _rounds(Stream(sf, data, PERCENT), spark, engine, airflow, deployment, display)
@@ -161,13 +165,26 @@ def _view_files() -> list[Path]:
     return sorted((ROOT / "sql" / "tpch" / "views").glob("*.sql"))
 
 
-def _manifest_on_demand(manifest: Path, target: Path) -> Path:
-    """A copy of the manifest without schedules: a full hour must not add a run to the three."""
+def _write_manifest_on_demand(manifest: Path, target: Path) -> None:
+    """Copy the manifest without schedules: a full hour must not add a run to the three. Airflow may read it at any time."""
     document = json.loads(manifest.read_text("utf-8"))
     for group in document["groups"]:
         group["schedule"] = None
-    target.write_text(json.dumps(document, indent=2), "utf-8")
-    return target
+    whole = target.with_suffix(".new")
+    whole.write_text(json.dumps(document, indent=2), "utf-8")
+    whole.replace(target)
+
+
+@contextmanager
+def _in_background(context: AbstractContextManager[Airflow]) -> Iterator[Future[Airflow]]:
+    """Enter a context beside what the block does, and leave it at the block's end."""
+    with ThreadPoolExecutor(1) as pool:
+        entering = pool.submit(context.__enter__)
+        try:
+            yield entering
+        finally:
+            if entering.exception() is None:
+                context.__exit__(None, None, None)
 
 
 @contextmanager

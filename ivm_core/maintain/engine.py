@@ -72,8 +72,8 @@ class Engine:
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session, opened at the first use."""
-        return self._session.spark
+        """The Spark session, opened at the first use, with the tables and views under their names."""
+        return self._session.spark_with_names
 
     @property
     def catalog(self) -> Catalog:

@@ -164,10 +164,10 @@ def _view_change(session: Session, view: ViewDefinition) -> PlannedChange:
 def _apply_table(session: Session, table: TableDefinition, action: str) -> None:
     if action == "unchanged":
         return
-    if not table_exists(session.spark, table.name):
+    if not table_exists(session.spark_with_names, table.name):
         location = f"{session.settings.warehouse.rstrip('/')}/tables/{table.name.replace('.', '/')}"
-        create_table(session.spark, table, location)
-    info = describe_table(session.spark, table.name)
+        create_table(session.spark_with_names, table, location)
+    info = describe_table(session.spark_with_names, table.name)
     session.catalog.upsert_table(
         TableRecord(table.name, info.table_id, info.location, info.columns, *_keys(table), properties=info.properties)
     )
@@ -202,7 +202,7 @@ def visible_columns(session: Session, view: ViewDefinition) -> tuple[tuple[str, 
     """Names and Spark types of a definition's columns."""
     from ivm_core.engine.tables import analyse
 
-    return analyse(session.spark, view.query.sql(dialect="spark"))
+    return analyse(session.spark_with_names, view.query.sql(dialect="spark"))
 
 
 def _keys(table: TableDefinition) -> tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]]:

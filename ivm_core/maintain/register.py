@@ -60,7 +60,7 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
         created_at=datetime.now(UTC),
     )
     if existing is None:
-        types = analyse(session.spark, definition.query.sql(dialect="spark"))
+        types = analyse(session.spark_with_names, definition.query.sql(dialect="spark"))
         columns = tuple((name, type_) for name, (_, type_) in zip(compiled.columns, types, strict=True))
         record = replace(record, columns=columns, location=state_location(session, record))
         session.catalog.add_view(record)
@@ -81,7 +81,7 @@ def check_view(session: Session, definition: ViewDefinition) -> CompiledView:
     """Compile a definition and compare it with Spark's own analysis, without creating anything."""
     schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
     compiled = compile_view(definition.name, definition.query, schemas)
-    analysed = analyse(session.spark, definition.query.sql(dialect="spark"))
+    analysed = analyse(session.spark_with_names, definition.query.sql(dialect="spark"))
     names = tuple(name for name, _ in analysed)
     if tuple(n.lower() for n in names) != tuple(n.lower() for n in compiled.columns):
         raise DefinitionError(
@@ -129,7 +129,7 @@ def resolve_table(session: Session, name: str) -> TableSchema:
         return session.schema(name)
     known = session.catalog.table(name)
     try:
-        info = describe_table(session.spark, name)
+        info = describe_table(session.spark_with_names, name)
     except UnknownTableError:
         close = ", ".join(sorted(t.name for t in session.catalog.tables())[:10])
         raise UnknownTableError(
@@ -152,8 +152,8 @@ def register_base_table(
     """Tell the catalogue of a Delta table, with its declared keys. ``location``: where the session does not know it."""
     name = name.lower() if "." in name else f"default.{name.lower()}"
     if location is not None:
-        register_table(session.spark, name, location)
-    info = describe_table(session.spark, name)
+        register_table(session.spark_with_names, name, location)
+    info = describe_table(session.spark_with_names, name)
     record = TableRecord(
         name, info.table_id, info.location, info.columns, primary_key, foreign_keys, properties=info.properties
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -51,19 +52,24 @@ class Session:
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session; opened and told of all known tables and views at the first call."""
+        """The Spark session, opened at the first call. It may not know tables and views by their names."""
         if self._spark is None:
             if self._given is None:
                 self._spark = open_session(self.settings)
             else:
                 self._spark = self._given() if callable(self._given) else self._given
                 prepare_session(self._spark, self.settings)
-            for table in self.catalog.tables():
-                register_table(self._spark, table.name, table.location)
-            for view in self.catalog.views():
-                if view.status != "creating":
-                    self.show(view)
         return self._spark
+
+    @cached_property
+    def spark_with_names(self) -> SparkSession:
+        """The Spark session, told of all known tables and views: a second or two that batches do without."""
+        for table in self.catalog.tables():
+            register_table(self.spark, table.name, table.location)
+        for view in self.catalog.views():
+            if view.status != "creating":
+                self.show(view)
+        return self.spark
 
     @property
     def spark_if_open(self) -> SparkSession | None:
@@ -213,7 +219,7 @@ class Session:
 
     def query(self, sql: str) -> DataFrame:
         """The result of one SELECT over tables and views. Raises DefinitionError for anything else."""
-        return self.spark.sql(_select(sql))
+        return self.spark_with_names.sql(_select(sql))
 
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""
