@@ -52,13 +52,15 @@ class Session:
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session, opened at the first call. It may not know tables and views by their names."""
+        """The Spark session, opened at the first call. One of our own may not know tables and views by their names."""
         if self._spark is None:
             if self._given is None:
                 self._spark = open_session(self.settings)
             else:
                 self._spark = self._given() if callable(self._given) else self._given
                 prepare_session(self._spark, self.settings)
+            if self._spark is self._given:
+                return self.spark_with_names  # its owner may read what is here by name
         return self._spark
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlglot
 
-from ivm_core.engine.bindings import rename_tables
+from ivm_core.engine.bindings import Bindings, rename_tables
 
 NAMES = {"sales_changes": "v1", "shops_after": "v2"}
 
@@ -45,3 +45,48 @@ def test_rename(before: str, after: str | None) -> None:
     tree = sqlglot.parse_one(before, read="spark")
     assert rename_tables(tree, NAMES).sql("spark") == (after or before)
     assert tree.sql("spark") == sqlglot.parse_one(before, read="spark").sql("spark")
+
+
+class Frame:
+    """A DataFrame that notes the names it is given."""
+
+    def __init__(self) -> None:
+        self.named: list[str] = []
+
+    def createOrReplaceTempView(self, name: str) -> None:  # noqa: N802
+        self.named.append(name)
+
+
+class Spark:
+    """A session that notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def sql(self, text: str) -> str:
+        self.asked.append(text)
+        return text
+
+
+def test_a_view_is_made_when_a_query_first_reads_the_frame() -> None:
+    spark, frame, unread = Spark(), Frame(), Frame()
+    bindings = Bindings(spark)  # type: ignore[arg-type]
+    bindings.bind("t", frame)  # type: ignore[arg-type]
+    bindings.bind("u", unread)  # type: ignore[arg-type]
+    bindings.define("shown", sqlglot.parse_one("SELECT a AS b FROM t", read="spark"))
+    assert frame.named == []
+    bindings.run("SELECT b FROM shown")
+    bindings.run("SELECT b FROM shown WHERE b > 1")
+    (view,) = frame.named
+    assert spark.asked[0] == f"WITH `shown` AS (SELECT a AS b FROM {view} AS t) SELECT b FROM shown"
+    assert unread.named == []
+
+
+def test_a_name_bound_anew_replaces_the_view() -> None:
+    first, second = Frame(), Frame()
+    bindings = Bindings(Spark())  # type: ignore[arg-type]
+    bindings.bind("t", first)  # type: ignore[arg-type]
+    bindings.run("SELECT * FROM t")
+    bindings.bind("t", second)  # type: ignore[arg-type]
+    bindings.run("SELECT * FROM t")
+    assert second.named == first.named != []

@@ -1,0 +1,37 @@
+"""What a Spark session is told of tables and views: a caller's own knows their names, another when a name is used."""
+
+from __future__ import annotations
+
+import pytest
+
+from ivm_core import Engine
+
+pytestmark = pytest.mark.spark
+
+VIEW = "CREATE INCREMENTAL MATERIALIZED VIEW named.totals AS SELECT g, sum(v) AS total FROM named.t GROUP BY g"
+
+
+@pytest.fixture
+def place(spark, tmp_path):
+    spark.sql("CREATE SCHEMA named").collect()
+    spark.sql(
+        "CREATE TABLE named.t (g string, v int) USING DELTA TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+    ).collect()
+    options = {"catalog": f"sqlite:///{tmp_path}/ivm.db", "warehouse": tmp_path / "w"}
+    with Engine.open(spark=spark, **options) as engine:
+        engine.create(VIEW)
+    yield options
+    spark.sql("DROP SCHEMA named CASCADE").collect()
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["opened for the engine", "the caller's"])
+def test_names_are_known_where_they_are_used(spark, place, given):
+    spark.sql("INSERT INTO named.t VALUES ('a', 1), ('a', 2)").collect()
+    # As in another process, whose session has heard of nothing.
+    spark.sql("DROP VIEW named.totals").collect()
+    with Engine.open(spark=spark if given else lambda: spark, **place) as engine:
+        (report,) = engine.maintain()
+        assert (str(report.strategy), report.error) == ("incremental", None)
+        assert spark.catalog.tableExists("named.totals") is given
+        assert engine.query("SELECT total FROM named.totals").collect() == [(3,)]
+        assert spark.catalog.tableExists("named.totals")
