@@ -61,7 +61,7 @@ class Bindings:
 
     def define(self, name: str, query: exp.Expr) -> None:
         """Call a query's result ``name``: it becomes part of the queries that read it, so it should be read once."""
-        self._queries[name] = self._with_queries(query)
+        self._queries[name] = query
 
     def bind(self, name: str, frame: DataFrame) -> None:
         """Call the frame ``name``: it becomes a temporary view when it is first read."""
@@ -89,11 +89,8 @@ class Bindings:
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
         tree = sqlglot.parse_one(query, read="spark") if isinstance(query, str) else query
-        if names is None:
-            tree = self._with_queries(tree)
-            read = {table.name.lower() for table in tables_of(tree)}
-            names = {name: self.view(name) for name in self._views if name.lower() in read}
-        return select(self.spark, rename_tables(tree, names).sql("spark"))
+        written = self._with_queries(tree) if names is None else rename_tables(tree, names)
+        return select(self.spark, written.sql("spark"))
 
     def close(self) -> None:
         """Let go of the names."""
@@ -105,12 +102,26 @@ class Bindings:
             self._names.drop(self.spark)
 
     def _with_queries(self, tree: exp.Expr) -> exp.Expr:
-        """The query with the defined ones that it reads as CTEs."""
+        """The query over temporary views, after CTEs of the defined ones that it reads."""
+        common: dict[str, exp.Expr] = {}
+        written = self._written(tree, common)
+        own = written.args.get("with_")
+        if common:
+            ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=exp.to_identifier(n))) for n, query in common.items()]
+            # Before the query's own: those may read them.
+            written.set("with_", exp.With(expressions=ctes + (own.expressions if own is not None else [])))
+        return written
+
+    def _written(self, tree: exp.Expr, common: dict[str, exp.Expr]) -> exp.Expr:
+        """The query over names that Spark knows or finds in ``common``, which receives what it needs, in order."""
         read = {table.name.lower() for table in tables_of(tree)}
-        for name, query in self._queries.items():
-            if name.lower() in read and isinstance(tree, exp.Query):
-                tree = tree.with_(exp.to_identifier(name, quoted=True), as_=query, copy=True)
-        return tree
+        names = {name: self.view(name) for name in self._views if name.lower() in read and name not in self._queries}
+        for position, (name, query) in enumerate(self._queries.items()):
+            if name.lower() in read:
+                names[name] = f"__ivm_common_{position}"
+                if names[name] not in common:
+                    common[names[name]] = self._written(query, common)
+        return rename_tables(tree, names)
 
 
 def rename_tables(query: exp.Expr, names: Mapping[str, str]) -> exp.Expr:

@@ -78,7 +78,10 @@ def test_a_view_is_made_when_a_query_first_reads_the_frame() -> None:
     bindings.run("SELECT b FROM shown")
     bindings.run("SELECT b FROM shown WHERE b > 1")
     (view,) = frame.named
-    assert spark.asked[0] == f"WITH `shown` AS (SELECT a AS b FROM {view} AS t) SELECT b FROM shown"
+    assert (
+        spark.asked[0]
+        == f"WITH __ivm_common_0 AS (SELECT a AS b FROM {view} AS t) SELECT b FROM __ivm_common_0 AS shown"
+    )
     assert unread.named == []
 
 
@@ -90,3 +93,22 @@ def test_a_name_bound_anew_replaces_the_view() -> None:
     bindings.bind("t", second)  # type: ignore[arg-type]
     bindings.run("SELECT * FROM t")
     assert second.named == first.named != []
+
+
+def test_queries_of_queries_are_written_once_and_before_the_readers_own() -> None:
+    spark = Spark()
+    bindings = Bindings(spark)  # type: ignore[arg-type]
+    bindings.define("changes", sqlglot.parse_one("SELECT a AS x FROM shared", read="spark"))
+    bindings.define(
+        "both", sqlglot.parse_one("SELECT x FROM changes UNION ALL SELECT x + 1 FROM Changes", read="spark")
+    )
+    bindings.run(
+        "WITH changes AS (SELECT x FROM both), more AS (SELECT x FROM changes) "
+        "SELECT x FROM more WHERE EXISTS (SELECT 1 FROM both WHERE both.x = more.x)"
+    )
+    assert spark.asked == [
+        "WITH __ivm_common_0 AS (SELECT a AS x FROM shared), "
+        "__ivm_common_1 AS (SELECT x FROM __ivm_common_0 AS changes UNION ALL SELECT x + 1 FROM __ivm_common_0 AS Changes), "
+        "changes AS (SELECT x FROM __ivm_common_1 AS both), more AS (SELECT x FROM changes) "
+        "SELECT x FROM more WHERE EXISTS(SELECT 1 FROM __ivm_common_1 AS both WHERE both.x = more.x)"
+    ]

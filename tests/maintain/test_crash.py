@@ -31,7 +31,7 @@ POINTS = (
     ("before:ivm_core.catalog.catalog.Catalog.open_intent", 0),
     ("after:ivm_core.catalog.catalog.Catalog.open_intent", 0),
     ("after:ivm_core.catalog.catalog.Catalog.open_intent", 3),
-    ("after:ivm_core.engine.execute.open_changes", 1),
+    ("after:ivm_core.engine.execute.bind_changes", 1),
     ("before:ivm_core.engine.execute.write", 0),
     ("before:ivm_core.engine.execute.write", 2),
     ("after:ivm_core.engine.execute.write", 0),
