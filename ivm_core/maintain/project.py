@@ -55,11 +55,12 @@ def apply_project(
         if on_progress:
             on_progress(table.name, "table")
         _apply_table(session, table, actions["table", table.name])
-    for view in views:
-        if on_progress:
-            on_progress(view.name, actions["view", view.name])
-        with _naming(view.file):
-            _apply_view(session, view, actions["view", view.name])
+    with session.describing_once():
+        for view in views:
+            if on_progress:
+                on_progress(view.name, actions["view", view.name])
+            with _naming(view.file):
+                _apply_view(session, view, actions["view", view.name])
     write_manifest(session)
     return changes
 
@@ -178,7 +179,7 @@ def _apply_view(session: Session, view: ViewDefinition, action: str) -> None:
         create_view(session, view.sql)
     elif action in ("update", "replace"):
         record = session.catalog.view(view.name)
-        compiled = check_view(session, view)
+        compiled, columns = check_view(session, view)
         record = replace(
             record,
             sql=view.sql,
@@ -189,20 +190,13 @@ def _apply_view(session: Session, view: ViewDefinition, action: str) -> None:
             properties=view.properties,
             fingerprint=compiled.fingerprint,
             tables=compiled.tables,
-            columns=visible_columns(session, view),
+            columns=columns,
         )
         session.catalog.update_view(record)
         session.forget(record.view_id)
         if action == "replace":
             build(session, record, Reason.PLAN_CHANGED)
         session.show(record)
-
-
-def visible_columns(session: Session, view: ViewDefinition) -> tuple[tuple[str, str], ...]:
-    """Names and Spark types of a definition's columns."""
-    from ivm_core.engine.tables import analyse
-
-    return analyse(session.spark_with_names, view.query.sql(dialect="spark"))
 
 
 def _keys(table: TableDefinition) -> tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]]:

@@ -42,7 +42,7 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
             f"The view {definition.name} exists with another definition. Drop it first, or change its file and run `ivm apply`."
         )
     check_free(session, definition.name)
-    compiled = check_view(session, definition)
+    compiled, columns = check_view(session, definition)
     record = existing or ViewRecord(
         view_id=str(uuid.uuid4()),
         name=definition.name,
@@ -60,8 +60,6 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
         created_at=datetime.now(UTC),
     )
     if existing is None:
-        types = analyse(session.spark_with_names, definition.query.sql(dialect="spark"))
-        columns = tuple((name, type_) for name, (_, type_) in zip(compiled.columns, types, strict=True))
         record = replace(record, columns=columns, location=state_location(session, record))
         session.catalog.add_view(record)
     build(session, record, Reason.FIRST_BUILD, run_id)
@@ -77,8 +75,11 @@ def check_free(session: Session, name: str) -> None:
         raise InvalidNameError(f"{name} is the name of a base table. Choose another name.")
 
 
-def check_view(session: Session, definition: ViewDefinition) -> CompiledView:
-    """Compile a definition and compare it with Spark's own analysis, without creating anything."""
+def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledView, tuple[tuple[str, str], ...]]:
+    """Compile a definition and compare it with Spark's own analysis, without creating anything.
+
+    Also returns the columns with their Spark types.
+    """
     schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
     compiled = compile_view(definition.name, definition.query, schemas)
     analysed = analyse(session.spark_with_names, definition.query.sql(dialect="spark"))
@@ -97,7 +98,7 @@ def check_view(session: Session, definition: ViewDefinition) -> CompiledView:
                 "ivm.refresh_policy to 'incremental' or 'auto'.",
                 reason=Reason.UNSUPPORTED_OPERATOR,
             ) from None
-    return compiled
+    return compiled, tuple((name, type_) for name, (_, type_) in zip(compiled.columns, analysed, strict=True))
 
 
 # Spark reads `format`.`path` as a file, whatever the catalogue says.
@@ -125,7 +126,7 @@ def tables_of(query: exp.Expression) -> tuple[str, ...]:
 
 def resolve_table(session: Session, name: str) -> TableSchema:
     """The schema of a table named in a query, registered on the way where only the Spark session knew it."""
-    if session.catalog.find_view(name) is not None:
+    if session.catalog.find_view(name) is not None or session.was_described(name):
         return session.schema(name)
     known = session.catalog.table(name)
     try:

@@ -46,6 +46,7 @@ class Session:
         self._compiled: dict[str, CompiledView] = {}
         self._changes: ChangeCache | None = None
         self._several = False
+        self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
         self._logs: dict[str, TableLog] = {}
         self._rows: dict[str, int | None] = {}  # as first asked in a block: jobs need not change with every row
         self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
@@ -109,6 +110,23 @@ class Session:
             # The next block's tables may be of another size: what is kept in memory and joined first depends on it.
             self._logs.clear()
             self._rows.clear()
+
+    @contextmanager
+    def describing_once(self) -> Iterator[None]:
+        """Inside the block, a table that many views read is looked up in the Spark session for the first of them."""
+        self._described = set()
+        try:
+            yield
+        finally:
+            self._described = None
+
+    def was_described(self, name: str) -> bool:
+        """Whether the block has seen the name before. Outside of a block: no."""
+        if self._described is None:
+            return False
+        before = name in self._described
+        self._described.add(name)
+        return before
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
