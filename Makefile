@@ -12,7 +12,7 @@ help: ## Show this list
 
 setup: $(READY) ## Make .venv from the lock file, with .venv/bin/ivm and Delta's JARs
 
-$(READY): uv.lock pyproject.toml scripts/setup.sh scripts/fetch_jars.py
+$(READY): uv.lock pyproject.toml scripts/setup.sh scripts/fetch_jars.py scripts/archive_classes.py
 	@bash scripts/setup.sh
 	@touch $@
 

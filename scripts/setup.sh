@@ -90,4 +90,5 @@ UV_PROJECT_ENVIRONMENT=.venv UV_PYTHON_DOWNLOADS=never \
 # Delta -----------------------------------------------------------------------------------------------------------
 
 .venv/bin/python scripts/fetch_jars.py
+.venv/bin/python scripts/archive_classes.py
 say "✓ ready: .venv/bin/ivm --help"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ivm_core.apply.names import col, copies, number
+from ivm_core.apply.names import col, number
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache
@@ -22,13 +22,12 @@ from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.settings import Settings
-from ivm_core.validate.bag_difference import COPIES, bag_difference
+from ivm_core.validate.bag_difference import COPIES, bag_difference, count_difference
 from ivm_core.validate.model import DifferingRow, ValidationReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_COUNTS = tuple(e.sql("spark") for e in (copies(COPIES, "missing"), copies(COPIES, "unexpected", removed=True)))
 _ABOVE_ZERO = exp.GT(this=col(COPIES), expression=number(0)).sql("spark")
 _BELOW_ZERO = exp.LT(this=col(COPIES), expression=number(0)).sql("spark")
 _EXPECTED, _ACTUAL, _STATE = "expected", "actual", "query state"
@@ -83,7 +82,6 @@ def compare(
             bindings.bind(_EXPECTED, query_side)
             bindings.bind(_ACTUAL, view_side)
             outcome = _judge(bindings, view_side.dtypes, approximate, settings.limits.sample_rows)
-            rows = view_side.count()
         finally:
             if measure_full:
                 remove_table(spark, scratch)
@@ -94,7 +92,7 @@ def compare(
         unexpected=outcome.unexpected,
         missing_count=outcome.missing_count,
         unexpected_count=outcome.unexpected_count,
-        rows=rows,
+        rows=outcome.rows,
         versions=batch.to_versions,
         seconds=time.monotonic() - started,
         full_seconds=full_seconds,
@@ -112,6 +110,7 @@ def _compute(bindings: Bindings, job: MaintenanceJob, sources: Sources) -> DataF
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
+    rows: int
     missing_count: int
     unexpected_count: int
     missing: tuple[DifferingRow, ...] = ()
@@ -132,14 +131,16 @@ def _judge(
 
 
 def _difference(bindings: Bindings, columns: list[str], approximate: Collection[str], sample_rows: int) -> _Outcome:
-    difference = bindings.run(bag_difference(_EXPECTED, _ACTUAL, columns, approximate)).persist()
+    query = bag_difference(_EXPECTED, _ACTUAL, columns, approximate)
+    found = bindings.run(count_difference(query, _ACTUAL)).collect()[0]
+    rows, missing, unexpected = found["rows"], found["missing"], found["unexpected"]
+    if missing == unexpected == 0:
+        return _Outcome(rows, 0, 0)
+    # Only now is the difference worth keeping: nearly always there is none.
+    difference = bindings.run(query).persist()
     try:
-        counts = difference.selectExpr(*_COUNTS).collect()[0]
-        if counts["missing"] == 0 and counts["unexpected"] == 0:
-            return _Outcome(0, 0)
-        missing = _sample(difference.where(_ABOVE_ZERO), sample_rows)
-        unexpected = _sample(difference.where(_BELOW_ZERO), sample_rows)
-        return _Outcome(counts["missing"], counts["unexpected"], missing, unexpected)
+        samples = (_sample(difference.where(sign), sample_rows) for sign in (_ABOVE_ZERO, _BELOW_ZERO))
+        return _Outcome(rows, missing, unexpected, *samples)
     finally:
         difference.unpersist()
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ivm_core.engine.session import APPLICATION_CONF, LOCAL_CONF, SESSION_CONF, check_java, collector_conf, jar_conf
+from ivm_core.engine.session import APPLICATION_CONF, LOCAL_CONF, SESSION_CONF, check_java, delta_conf
 from ivm_core.errors import EnvironmentProblem
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -34,7 +34,7 @@ def start_connect_server(
     """
     check_java()
     port = port or free_port()
-    settings = APPLICATION_CONF | LOCAL_CONF | SESSION_CONF | jar_conf() | collector_conf()
+    settings = APPLICATION_CONF | LOCAL_CONF | SESSION_CONF
     settings |= {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
@@ -42,6 +42,7 @@ def start_connect_server(
         "spark.driver.memory": driver_memory,
         **(conf or {}),
     }
+    settings = delta_conf(settings, local=master.startswith("local"))
     command = [str(_spark_submit()), "--class", _CLASS, "--master", master, "--driver-memory", driver_memory]
     for key, value in settings.items():
         command += ["--conf", f"{key}={value}"]
@@ -103,7 +104,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         return
     process.terminate()
     try:
-        process.wait(20)
+        process.wait(60)  # a server that archives its classes takes some seconds more
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -8,9 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ivm_core.engine.java_options import java_conf
 from ivm_core.errors import EnvironmentProblem
 from ivm_core.settings import Settings
 
@@ -89,30 +91,26 @@ def session_conf(settings: Settings) -> dict[str, str]:
     local = settings.spark.master.startswith("local")
     conf = APPLICATION_CONF | SESSION_CONF | {"spark.driver.memory": settings.spark.driver_memory}
     if local:
-        conf |= LOCAL_CONF | collector_conf()
+        conf |= LOCAL_CONF
     partitions = settings.spark.shuffle_partitions or (_local_partitions(settings.spark.master) if local else None)
     if partitions is not None:
         conf["spark.sql.shuffle.partitions"] = str(partitions)
     if "://" not in settings.warehouse:
         # Otherwise Spark makes a folder wherever the process happens to run.
         conf["spark.sql.warehouse.dir"] = f"{settings.warehouse.rstrip('/')}/spark"
-    return conf | jar_conf() | settings.spark.conf
+    return conf | delta_conf(settings.spark.conf, local=local)
 
 
-def collector_conf() -> dict[str, str]:
-    """On few cores Java's parallel collector leaves more of them to the queries than G1; the user's choice wins."""
-    chosen = " ".join(os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"))
-    if re.search(r"-XX:\+Use\w+GC\b", chosen):
-        return {}  # a second one keeps Java from starting
-    return {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
+def delta_conf(own: Mapping[str, str], *, local: bool) -> dict[str, str]:
+    """The user's ``own`` configuration with where Spark takes Delta Lake from: the JARs beside the packages, or Ivy.
 
-
-def jar_conf() -> dict[str, str]:
-    """Where Spark takes Delta Lake from: the JARs beside the packages, otherwise a download by Ivy."""
+    A ``local`` driver finds the JARs on its class path, and its Java starts as small batches like it.
+    """
     found = jars()
-    if found:
-        return {"spark.jars": ",".join(str(path) for path in found)}
-    return {"spark.jars.packages": DELTA_PACKAGE}
+    conf = java_conf(found, own) if local else {}
+    if not found:
+        return {"spark.jars.packages": DELTA_PACKAGE, **own, **conf}
+    return {**own, **conf} if local else {"spark.jars": ",".join(str(path) for path in found), **own}
 
 
 def jars() -> tuple[Path, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
+from ivm_core.apply.names import copies
 from ivm_core.plan.nodes import HIDDEN_PREFIX
 
 COPIES = f"{HIDDEN_PREFIX}copies"  # positive: copies missing in the view; negative: unexpected copies
@@ -32,9 +33,12 @@ def bag_difference(expected: str, actual: str, columns: Sequence[str], approxima
     return _approximate_difference(expected, actual, exact, inexact)
 
 
-def count_rows(relation: str) -> exp.Select:
-    """The number of rows of a relation, as column ``COPIES``."""
-    return exp.select(_named(exp.Count(this=exp.Star()), COPIES)).from_(_table(relation))
+def count_difference(difference: exp.Query, actual: str) -> exp.Select:
+    """One row: a difference's copies that are ``missing`` and that are ``unexpected``, and the ``rows`` of ``actual``."""
+    rows = exp.select(exp.Count(this=exp.Star())).from_(_table(actual))
+    return exp.select(
+        copies(COPIES, "missing"), copies(COPIES, "unexpected", removed=True), _named(rows.subquery(), "rows")
+    ).from_(difference.subquery("difference"))
 
 
 def _exact_difference(expected: str, actual: str, columns: Sequence[str]) -> exp.Query:

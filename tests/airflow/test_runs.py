@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from tests.conftest import TEST_CONF
+
 from .conftest import run_program
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
@@ -18,6 +20,8 @@ catalog = "sqlite:///.ivm/catalog.db"
 master = "local[2]"
 driver_memory = "1g"
 shuffle_partitions = 2
+
+[spark.conf]
 """
 EMBEDDED = {"conn_type": "spark", "host": "local[2]", "extra": {"spark.sql.session.timeZone": "UTC"}}
 ALL_DONE = {"cut": "success", "maintain": "success", "validate": "success", "report": "success"}
@@ -26,7 +30,8 @@ ALL_DONE = {"cut": "success", "maintain": "success", "validate": "success", "rep
 @pytest.fixture(scope="module")
 def story(airflow_database, tmp_path_factory):
     folder = tmp_path_factory.mktemp("deployment")
-    (folder / "ivm.toml").write_text(SETTINGS, "utf-8")
+    conf = "\n".join(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in TEST_CONF.items())
+    (folder / "ivm.toml").write_text(SETTINGS + conf, "utf-8")
     environment = {
         **airflow_database,
         "IVM_SETTINGS": str(folder / "ivm.toml"),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
 import tomllib
 from pathlib import Path
 
+import pytest
+from pyspark.sql import SparkSession
+
+from ivm_core import Engine
+from ivm_core.cli import main
 from ivm_core.plan.definition import parse_definition, parse_table
 from ivm_core.settings import Settings
 from tests.cli.conftest import Run
@@ -49,3 +55,22 @@ def test_nothing_is_overwritten(run: Run, folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["ivm.toml"]
     assert Path("ivm.toml").read_text(encoding="utf-8") == "mine"
     assert run("init", "ivm.toml").code == 8
+
+
+@pytest.mark.spark
+def test_the_example_data_runs_and_the_views_follow(spark: SparkSession, tmp_path: Path) -> None:
+    assert main(["init", str(tmp_path)]) == 0
+    changes = runpy.run_path(str(tmp_path / "changes.py"))
+    try:
+        with Engine.open(spark=spark, settings=tmp_path / "ivm.toml") as engine:
+            engine.apply()
+            # The last statements are those of every later call.
+            for statements in (changes["FIRST"], changes["LATER"], changes["LATER"]):
+                for statement in statements:
+                    spark.sql(statement).collect()
+                reports = engine.maintain()
+                assert any(report.rows_changed for report in reports), statements
+            assert all(engine.validate(report.view).ok for report in reports)
+            assert spark.table("shop.orders").count() == 50
+    finally:
+        spark.sql("DROP SCHEMA IF EXISTS shop CASCADE").collect()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from ivm_core.engine import session
+from ivm_core.engine.java_options import class_archive
 from ivm_core.errors import EnvironmentProblem
 from ivm_core.settings import Settings
 
@@ -59,9 +62,14 @@ def test_a_java_that_does_not_run_is_named(tmp_path: Path, monkeypatch: pytest.M
 def test_jars_are_taken_from_the_environment_before_a_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IVM_JARS", str(tmp_path))
     assert session.jars() == ()
-    assert "spark.jars.packages" in session.jar_conf()
-    (tmp_path / "delta-spark_4.2_2.13-4.4.0.jar").touch()
-    assert session.jar_conf() == {"spark.jars": str(tmp_path / "delta-spark_4.2_2.13-4.4.0.jar")}
+    assert "spark.jars.packages" in session.delta_conf({}, local=False)
+    jar = tmp_path / "delta-spark_4.2_2.13-4.4.0.jar"
+    jar.touch()
+    assert session.delta_conf({}, local=False) == {"spark.jars": str(jar)}
+    own = {"spark.driver.extraClassPath": "/own.jar", "spark.jars": "/other.jar"}
+    local = session.delta_conf(own, local=True)
+    assert local["spark.driver.extraClassPath"] == f"{jar}:/own.jar"
+    assert local["spark.jars"] == "/other.jar"
 
 
 def test_the_users_configuration_wins(tmp_path: Path) -> None:
@@ -91,9 +99,30 @@ def test_a_collector_chosen_outside_is_left_alone(monkeypatch: pytest.MonkeyPatc
     for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"):
         monkeypatch.delenv(name, raising=False)
     options = "spark.driver.extraJavaOptions"
-    assert session.session_conf(Settings())[options] == "-XX:+UseParallelGC"
-    own = Settings.model_validate({"spark": {"conf": {options: "-XX:+UseG1GC"}}})
-    assert session.session_conf(own)[options] == "-XX:+UseG1GC"
+    assert "-XX:+UseParallelGC" in session.session_conf(Settings())[options]
+    own = Settings.model_validate({"spark": {"conf": {options: "-XX:+UseG1GC -Dx=y"}}})
+    assert session.session_conf(own)[options].endswith(" -XX:+UseG1GC -Dx=y")
+    assert "UseParallelGC" not in session.session_conf(own)[options]
     assert options not in session.session_conf(Settings.model_validate({"spark": {"master": "spark://host:7077"}}))
     monkeypatch.setenv(variable, "-Xss4m -XX:+UseZGC")
-    assert options not in session.session_conf(Settings())
+    assert "UseParallelGC" not in session.session_conf(Settings())[options]
+
+
+def test_archived_classes_are_used_where_there_are_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "my environment"))
+    options = "spark.driver.extraJavaOptions"
+    assert "SharedArchiveFile" not in session.session_conf(Settings())[options]
+    archive = class_archive()
+    archive.parent.mkdir(parents=True)
+    archive.touch()
+    assert f'"-XX:SharedArchiveFile={archive}"' in session.session_conf(Settings())[options]
+
+
+def test_a_java_that_cannot_use_the_archive_says_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    archive = class_archive()
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"from another Java")
+    options = shlex.split(session.session_conf(Settings())["spark.driver.extraJavaOptions"])
+    done = subprocess.run(["java", *options, "-version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "") and "archive" not in done.stderr

@@ -12,6 +12,7 @@ from ivm_core import Engine
 from ivm_core.engine.connect_server import start_connect_server
 from ivm_core.engine.session import open_session
 from ivm_core.settings import Settings
+from tests.conftest import TEST_CONF
 from tests.maintain.database import difference
 
 pytestmark = pytest.mark.spark
@@ -54,7 +55,7 @@ def deployment(tmp_path_factory):
         master="local[2]",
         driver_memory="1500m",
         log=root / "server.log",
-        conf={"spark.sql.shuffle.partitions": "2"},
+        conf={"spark.sql.shuffle.partitions": "2", **TEST_CONF},
     ) as url:
         settings = Settings.load(catalog=f"sqlite:///{root}/ivm.db", warehouse=str(root / "w"), spark={"master": url})
         spark = open_session(settings)
@@ -72,11 +73,16 @@ def deployment(tmp_path_factory):
 
 
 def change(spark, number: int) -> None:
+    """Insert two rows, update a third of the others and delete one, in one commit."""
     spark.sql(
-        f"INSERT INTO crash.t VALUES ({number * 10}, 'c', {number % 5}), ({number * 10 + 1}, 'a', {number})"
+        f"""MERGE INTO crash.t USING (
+            SELECT * FROM VALUES ({number * 10}, 'c', {number % 5}), ({number * 10 + 1}, 'a', {number}) AS new (id, g, v)
+            UNION ALL SELECT id, g, v FROM crash.t WHERE id % 3 = {number % 3} OR id = {(number - 1) * 10}
+        ) AS s ON t.id = s.id
+        WHEN MATCHED AND t.id = {(number - 1) * 10} THEN DELETE
+        WHEN MATCHED THEN UPDATE SET v = t.v + 1
+        WHEN NOT MATCHED THEN INSERT *"""
     ).collect()
-    spark.sql(f"UPDATE crash.t SET v = v + 1 WHERE id % 3 = {number % 3}").collect()
-    spark.sql(f"DELETE FROM crash.t WHERE id = {(number - 1) * 10}").collect()
 
 
 def run_and_die(settings: Settings, point: str, skip: int, master: str | None = None) -> None:

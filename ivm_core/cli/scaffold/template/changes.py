@@ -10,7 +10,8 @@ FIRST = (
 LATER = (
     "INSERT INTO shop.orders SELECT max(id) + 1, 2, DATE'2026-04-01', CAST(99.50 AS DECIMAL(12, 2)) FROM shop.orders",
     "UPDATE shop.orders SET amount = amount + 1 WHERE id % 10 = 3",
-    "DELETE FROM shop.orders WHERE id = (SELECT min(id) FROM shop.orders)",
+    "MERGE INTO shop.orders AS o USING (SELECT min(id) AS id FROM shop.orders) AS oldest ON o.id = oldest.id "
+    "WHEN MATCHED THEN DELETE",
     "UPDATE shop.customers SET country = CASE country WHEN 'SE' THEN 'NO' ELSE 'SE' END WHERE id = 4",
 )
 
