@@ -38,7 +38,10 @@ def main() -> int:
         draft = Path(folder, target.name)
         try:
             load_classes(Path(folder), draft)
-            draft.replace(target)
+            if draft.is_file():
+                draft.replace(target)
+            else:
+                print("  left out: this Java writes no such file", file=sys.stderr)
         except (IvmError, OSError, PySparkException) as error:
             print(f"  left out: {error}", file=sys.stderr)
     return 0

@@ -26,10 +26,11 @@ def java_conf(jars: Sequence[Path], own: Mapping[str, str]) -> dict[str, str]:
 
     The JARs are on the class path itself: only classes from there can be archived.
     """
-    conf = {OPTIONS: " ".join(_options(own.get(OPTIONS, "")))}
-    if jars:
-        conf[CLASS_PATH] = os.pathsep.join([*map(str, jars), *filter(None, [own.get(CLASS_PATH)])])
-    return conf
+    conf = {
+        OPTIONS: " ".join(_options(own.get(OPTIONS, ""))),
+        CLASS_PATH: os.pathsep.join(filter(None, [*map(str, jars), own.get(CLASS_PATH)])),
+    }
+    return {key: value for key, value in conf.items() if value}
 
 
 def _options(own: str) -> list[str]:

@@ -107,10 +107,12 @@ def delta_conf(own: Mapping[str, str], *, local: bool) -> dict[str, str]:
     A ``local`` driver finds the JARs on its class path, and its Java starts as small batches like it.
     """
     found = jars()
-    conf = java_conf(found, own) if local else {}
+    source: dict[str, str] = {}
     if not found:
-        return {"spark.jars.packages": DELTA_PACKAGE, **own, **conf}
-    return {**own, **conf} if local else {"spark.jars": ",".join(str(path) for path in found), **own}
+        source = {"spark.jars.packages": DELTA_PACKAGE}
+    elif not local:
+        source = {"spark.jars": ",".join(str(path) for path in found)}
+    return {**source, **own, **(java_conf(found, own) if local else {})}
 
 
 def jars() -> tuple[Path, ...]:

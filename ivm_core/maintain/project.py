@@ -51,11 +51,11 @@ def apply_project(
     tables, views = _read(session, folder)
     changes = plan_project(session, folder)
     actions = {(change.kind, change.name): change.action for change in changes}
-    for table in tables:
-        if on_progress:
-            on_progress(table.name, "table")
-        _apply_table(session, table, actions["table", table.name])
     with session.describing_once():
+        for table in tables:
+            if on_progress:
+                on_progress(table.name, "table")
+            _apply_table(session, table, actions["table", table.name])
         for view in views:
             if on_progress:
                 on_progress(view.name, actions["view", view.name])
@@ -172,6 +172,7 @@ def _apply_table(session: Session, table: TableDefinition, action: str) -> None:
     session.catalog.upsert_table(
         TableRecord(table.name, info.table_id, info.location, info.columns, *_keys(table), properties=info.properties)
     )
+    session.note_described(table.name)
 
 
 def _apply_view(session: Session, view: ViewDefinition, action: str) -> None:

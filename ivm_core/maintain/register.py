@@ -126,7 +126,7 @@ def tables_of(query: exp.Expression) -> tuple[str, ...]:
 
 def resolve_table(session: Session, name: str) -> TableSchema:
     """The schema of a table named in a query, registered on the way where only the Spark session knew it."""
-    if session.catalog.find_view(name) is not None or session.was_described(name):
+    if session.catalog.find_view(name) is not None or session.is_described(name):
         return session.schema(name)
     known = session.catalog.table(name)
     try:
@@ -140,6 +140,7 @@ def resolve_table(session: Session, name: str) -> TableSchema:
         keys = (known.primary_key, known.foreign_keys) if known else ((), ())
         known = TableRecord(name, info.table_id, info.location, info.columns, *keys, properties=info.properties)
         session.catalog.upsert_table(known)
+    session.note_described(name)
     return session.schema(name)
 
 

@@ -113,20 +113,21 @@ class Session:
 
     @contextmanager
     def describing_once(self) -> Iterator[None]:
-        """Inside the block, a table that many views read is looked up in the Spark session for the first of them."""
+        """Inside the block, a table is looked up in the Spark session once, whatever reads it."""
         self._described = set()
         try:
             yield
         finally:
             self._described = None
 
-    def was_described(self, name: str) -> bool:
-        """Whether the block has seen the name before. Outside of a block: no."""
-        if self._described is None:
-            return False
-        before = name in self._described
-        self._described.add(name)
-        return before
+    def is_described(self, name: str) -> bool:
+        """Whether the catalogue has the table as the block found it. Outside of a block: no."""
+        return self._described is not None and name in self._described
+
+    def note_described(self, name: str) -> None:
+        """The catalogue has the table as the Spark session describes it now."""
+        if self._described is not None:
+            self._described.add(name)
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
