@@ -10,7 +10,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
-from ivm_core.engine.queries import select
+from ivm_core.engine.queries import is_connect, select
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +26,7 @@ class Names:
         self._prefix = f"__ivm_{uuid.uuid4().hex[:12]}_"
         self._count = 0
         self._free: list[str] = []
+        self._used: set[str] = set()
 
     def take(self) -> str:
         """A name that nobody else uses now. Numbered: a relation's own name may hold any character."""
@@ -34,14 +35,20 @@ class Names:
             return f"{self._prefix}{self._count}"
         return self._free.pop()
 
+    def show(self, name: str, frame: DataFrame) -> None:
+        """Make the frame the temporary view of a name that was taken."""
+        frame.createOrReplaceTempView(name)
+        self._used.add(name)
+
     def give_back(self, names: Iterable[str]) -> None:
         """Whoever takes the names next replaces the views."""
         self._free.extend(names)
 
     def drop(self, spark: SparkSession) -> None:
         """Drop the views whose names were given back."""
-        for name in self._free:
+        for name in self._used.intersection(self._free):
             spark.catalog.dropTempView(name)
+        self._used.difference_update(self._free)
         self._free.clear()
 
 
@@ -57,18 +64,23 @@ class Bindings:
         self._drops = names is None
         self._views: dict[str, str] = {}
         self._unnamed: dict[str, DataFrame] = {}  # bound, but no query has named them yet
+        self._carried: set[str] = set()  # bound, and part of the queries that name them
         self._queries: dict[str, exp.Expr] = {}
 
     def define(self, name: str, query: exp.Expr) -> None:
         """Call a query's result ``name``: it becomes part of the queries that read it, so it should be read once."""
         self._queries[name] = query
 
-    def bind(self, name: str, frame: DataFrame) -> None:
-        """Call the frame ``name``: it becomes a temporary view when it is first read."""
+    def bind(self, name: str, frame: DataFrame, *, few: bool = False) -> None:
+        """Call the frame ``name``: it becomes a temporary view when it is first read.
+
+        ``few``: it has few rows, held by this process; over Connect they go along with the queries that read them.
+        """
         if name not in self._views:
             self._views[name] = self._names.take()
         self._queries.pop(name, None)
         self._unnamed[name] = frame
+        (self._carried.add if few and is_connect(self.spark) else self._carried.discard)(name)
 
     def __contains__(self, name: str) -> bool:
         return name in self._views
@@ -78,8 +90,9 @@ class Bindings:
         if name in self._queries:
             self.bind(name, self.run(self._queries[name]))
         frame = self._unnamed.pop(name, None)
+        self._carried.discard(name)
         if frame is not None:
-            frame.createOrReplaceTempView(self._views[name])
+            self._names.show(self._views[name], frame)
         return self._views[name]
 
     def frame(self, name: str) -> DataFrame:
@@ -89,22 +102,26 @@ class Bindings:
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
         tree = sqlglot.parse_one(query, read="spark") if isinstance(query, str) else query
-        written = self._with_queries(tree) if names is None else rename_tables(tree, names)
-        return select(self.spark, written.sql("spark"))
+        if names is not None:
+            return select(self.spark, rename_tables(tree, names).sql("spark"))
+        along: dict[str, DataFrame] = {}
+        written = self._with_queries(tree, along)
+        return select(self.spark, written.sql("spark"), along)
 
     def close(self) -> None:
         """Let go of the names."""
         self._names.give_back(self._views.values())
         self._views.clear()
         self._unnamed.clear()
+        self._carried.clear()
         self._queries.clear()
         if self._drops:
             self._names.drop(self.spark)
 
-    def _with_queries(self, tree: exp.Expr) -> exp.Expr:
-        """The query over temporary views, after CTEs of the defined ones that it reads."""
+    def _with_queries(self, tree: exp.Expr, along: dict[str, DataFrame]) -> exp.Expr:
+        """The query over temporary views, after CTEs of the defined ones that it reads; ``along`` receives the carried."""
         common: dict[str, exp.Expr] = {}
-        written = self._written(tree, common)
+        written = self._written(tree, common, along)
         own = written.args.get("with_")
         if common:
             ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=exp.to_identifier(n))) for n, query in common.items()]
@@ -112,15 +129,17 @@ class Bindings:
             written.set("with_", exp.With(expressions=ctes + (own.expressions if own is not None else [])))
         return written
 
-    def _written(self, tree: exp.Expr, common: dict[str, exp.Expr]) -> exp.Expr:
+    def _written(self, tree: exp.Expr, common: dict[str, exp.Expr], along: dict[str, DataFrame]) -> exp.Expr:
         """The query over names that Spark knows or finds in ``common``, which receives what it needs, in order."""
         read = {table.name.lower() for table in tables_of(tree)}
-        names = {name: self.view(name) for name in self._views if name.lower() in read and name not in self._queries}
+        bound = [name for name in self._views if name.lower() in read and name not in self._queries]
+        names = {name: self._views[name] if name in self._carried else self.view(name) for name in bound}
+        along.update({names[name]: self._unnamed[name] for name in bound if name in self._carried})
         for position, (name, query) in enumerate(self._queries.items()):
             if name.lower() in read:
                 names[name] = f"__ivm_common_{position}"
                 if names[name] not in common:
-                    common[names[name]] = self._written(query, common)
+                    common[names[name]] = self._written(query, common, along)
         return rename_tables(tree, names)
 
 

@@ -22,6 +22,7 @@ from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.feed_files import CHANGE_TYPE, read_feed
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
+from ivm_core.engine.planning import Planning
 from ivm_core.engine.queries import frame_of
 from ivm_core.engine.slices import Expected, Slices
 from ivm_core.engine.small import HERE, SmallRelation, compute, held, is_plain, net_rows
@@ -96,6 +97,7 @@ class ChangeCache:
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
         self._seconds = 0.0
         self._projected: dict[tuple[tuple[str, int, int], frozenset[str]], ChangedRows] = {}
+        self.planning = Planning(lambda: self.spark)
         self.names = Names()  # of the temporary views of one view's batch after another
 
     @cached_property
@@ -139,7 +141,7 @@ class ChangeCache:
         self.close()
 
     def read(self, relation: Relation, covered: TableRange, columns: Iterable[str]) -> ChangedRows:
-        """The changes of the range projected to ``columns`` (the relation's names, any case), netted over them."""
+        """The changes of the range with at least ``columns`` (the relation's names, any case), netted over them."""
         wanted = {name.lower() for name in columns}
         key = (relation.name, covered.from_version, covered.to_version)
         if key not in self._read or not wanted <= self._read[key][0]:
@@ -159,22 +161,27 @@ class ChangeCache:
         return self.read(relation, covered, columns).relation
 
     def _project(self, relation: Relation, changes: ChangedRows, wanted: set[str]) -> ChangedRows:
-        """Fewer columns; what was an update of the others only is no change any more."""
+        """Fewer columns; what was an update of the others only is no change any more.
+
+        Where nothing cancels and no rows fall together, the whole serves all views: naming a relation takes an answer.
+        """
         whole = changes.relation
-        projected = whole.frame.select(*_select(relation, wanted), WEIGHT)
-        if whole.here is not None:
-            rows = whole.here.select([*_names(relation, wanted), WEIGHT])
-            netted = net_rows(rows) if whole.removed else rows
-            if netted is not None:
-                return ChangedRows(held(self.spark, netted), netted=whole.removed > 0)
         if whole.removed == 0:
-            return ChangedRows(replace(whole, frame=projected), netted=False)
-        return ChangedRows(replace(whole, frame=net(projected, _names(relation, wanted))), netted=True)
+            return ChangedRows(whole, netted=False)
+        names = _names(relation, wanted)
+        if whole.here is not None:
+            netted = net_rows(whole.here.select([*names, WEIGHT]))
+            if netted is not None:
+                same = changes.netted and netted.num_rows == whole.here.num_rows
+                return ChangedRows(whole if same else held(self.spark, netted), netted=True)
+        projected = whole.frame.select(*_select(relation, wanted), WEIGHT)
+        return ChangedRows(replace(whole, frame=net(projected, names)), netted=True)
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""
         # A session that has died cannot be tidied, and its failure is the one to tell of.
         with suppress(*SPARK_FAILURES):
+            self.planning.close()
             for key in list(self._read):
                 self._forget(key)
             for name in ("bindings", "slices", "snapshots"):

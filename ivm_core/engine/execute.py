@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[str], None]
-_ADAPTIVE = "spark.sql.adaptive.enabled"
 
 
 def run(
@@ -57,7 +56,8 @@ def run(
         return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
     work = _Work(spark, Sources(batch, relations, cache), settings.limits.pushdown_cap, on_progress)
     few = changed_rows is not None and changed_rows <= HERE and job.write.kind is not WriteKind.OVERWRITE
-    with typed_failures(target.location), planned_once(spark, few), closing(work):
+    with typed_failures(target.location), closing(work):
+        cache.planning.once(few)
         direct = _direct(job, state)
         writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
         work.add_inputs(job.inputs)
@@ -75,23 +75,6 @@ def _direct(job: MaintenanceJob, state: State) -> DirectState | None:
     if state.version is None or job.write.kind is WriteKind.OVERWRITE:
         return None
     return DirectState.open(state.location, state.version)
-
-
-@contextmanager
-def planned_once(spark: SparkSession, few: bool) -> Iterator[None]:
-    """Queries over ``few`` rows without adaptive execution: planning them again after each stage takes longer than they do."""
-    before = spark.conf.get(_ADAPTIVE, None) if few else None
-    if before == "false" or not few:
-        yield
-        return
-    spark.conf.set(_ADAPTIVE, "false")
-    try:
-        yield
-    finally:
-        if before is None:
-            spark.conf.unset(_ADAPTIVE)
-        else:
-            spark.conf.set(_ADAPTIVE, before)
 
 
 def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> State | None:
@@ -168,12 +151,12 @@ class _Work:
         self._computed.append(relation)
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
-        self.bindings.bind(name, relation.frame)
+        self.bindings.bind(name, relation.frame, few=relation.here is not None)
         return relation
 
-    def name(self, name: str, frame: DataFrame) -> None:
-        """Call a relation ``name`` without computing it."""
-        self.bindings.bind(name, frame)
+    def name(self, name: str, frame: DataFrame, *, few: bool = False) -> None:
+        """Call a relation ``name`` without computing it; ``few``: of few rows that this process holds."""
+        self.bindings.bind(name, frame, few=few)
 
     def view(self, name: str) -> str:
         """The name of a relation that plain SQL can use."""

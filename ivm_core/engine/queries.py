@@ -6,6 +6,7 @@ known to be a query of plain types needs neither. A pyspark without these inner 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,18 +16,25 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-def select(spark: SparkSession, text: str) -> DataFrame:
-    """The result of a SELECT; over Connect, a mistake in it is found when its rows are read."""
+def select(spark: SparkSession, text: str, relations: Mapping[str, DataFrame] | None = None) -> DataFrame:
+    """The result of a SELECT; over Connect, a mistake in it is found when its rows are read.
+
+    ``relations``: frames that the text names and that go along with it, without temporary views.
+    """
     session: Any = spark
+    along: Mapping[str, Any] = relations or {}
     if is_connect(spark):
         try:
             from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
-            from pyspark.sql.connect.plan import SQL
+            from pyspark.sql.connect.plan import SQL, SubqueryAlias
 
-            lazy: Any = ConnectFrame(SQL(text), session)
+            aliases = [SubqueryAlias(frame._plan, name) for name, frame in along.items()]
+            lazy: Any = ConnectFrame(SQL(text, views=aliases), session)
             return lazy
-        except (ImportError, TypeError):
+        except (ImportError, TypeError, AttributeError):
             pass
+    for name, frame in along.items():
+        frame.createOrReplaceTempView(name)
     return spark.sql(text)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import sqlglot
 
@@ -112,3 +114,24 @@ def test_queries_of_queries_are_written_once_and_before_the_readers_own() -> Non
         "changes AS (SELECT x FROM __ivm_common_1 AS both), more AS (SELECT x FROM changes) "
         "SELECT x FROM more WHERE EXISTS(SELECT 1 FROM __ivm_common_1 AS both WHERE both.x = more.x)"
     ]
+
+
+def test_few_rows_go_along_with_the_queries_of_a_connect_client() -> None:
+    client = type("Client", (Spark,), {"__module__": "pyspark.sql.connect.session"})()
+    rows, frame = Frame(), Frame()
+    rows._plan = None  # type: ignore[attr-defined]
+    bindings = Bindings(client)
+    bindings.bind("few", rows, few=True)  # type: ignore[arg-type]
+    bindings.define("shown", sqlglot.parse_one("SELECT a FROM few", read="spark"))
+    plan: Any = bindings.run("SELECT s.a FROM shown AS s JOIN few ON s.a = few.a")._plan
+    assert rows.named == []
+    (carried,) = plan._views
+    assert plan._query == (
+        f"WITH __ivm_common_0 AS (SELECT a FROM {carried._alias} AS few) "
+        f"SELECT s.a FROM __ivm_common_0 AS s JOIN {carried._alias} AS few ON s.a = few.a"
+    )
+    assert bindings.view("few") == carried._alias
+    assert rows.named == [carried._alias]
+    bindings.bind("few", frame)  # type: ignore[arg-type]
+    assert bindings.run("SELECT a FROM few")._plan._views == []  # type: ignore[attr-defined]
+    assert frame.named == [carried._alias]
