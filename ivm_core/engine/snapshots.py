@@ -55,6 +55,7 @@ class Snapshots:
         key = (relation.location, version)
         wanted = {name.lower() for name in columns} | self._needed.get(relation.name, set())
         if key not in self._kept or not wanted <= self._kept[key][0]:
+            wanted |= self._kept[key][0] if key in self._kept else frozenset()
             selected = [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
             started = time.monotonic()
             frame = self.read(relation, version).select(*selected).persist()

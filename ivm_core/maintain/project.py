@@ -56,11 +56,12 @@ def apply_project(
             if on_progress:
                 on_progress(table.name, "table")
             _apply_table(session, table, actions["table", table.name])
-        for view in views:
-            if on_progress:
-                on_progress(view.name, actions["view", view.name])
-            with _naming(view.file):
-                _apply_view(session, view, actions["view", view.name])
+        with session.shared_reads(several=len(views) > 1):
+            for view in views:
+                if on_progress:
+                    on_progress(view.name, actions["view", view.name])
+                with _naming(view.file):
+                    _apply_view(session, view, actions["view", view.name])
     write_manifest(session)
     return changes
 
