@@ -15,16 +15,16 @@ from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
 WORK_SHARE = 0.4  # of a batch: planning and running its parts, each about as long as another
-WARM_SHARE = 0.95  # of a first build, which compiles its code and opens its tables
+BUILD_SHARE = 1.1  # of a first build, which shares its reading with the builds of other views
 FIXED_SHARE = 0.7  # of a measured batch; the rest grows with its rows
 FAR_APART = 4.0  # least ratio of the largest to the smallest measured size for a line through them to mean anything
 
 
 def full_seconds(statistics: Statistics) -> float | None:
-    """The middle of the last three full refreshes, None without one; of a first build alone, what it takes when warm."""
+    """The middle of the last three full refreshes, None without one; of a first build alone, what it takes in a run."""
     measured = [batch.seconds for batch in statistics.past if batch.full][:3]
     if len(measured) == 1:
-        return measured[0] * WARM_SHARE
+        return measured[0] * BUILD_SHARE
     return median(measured) if measured else None
 
 

@@ -18,7 +18,7 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
-from ivm_core.engine.tables import register_table, register_view
+from ivm_core.engine.tables import register_table, register_view, table_exists
 from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.chains import TableFacts
@@ -47,6 +47,7 @@ class Session:
         self._changes: ChangeCache | None = None
         self._several = False
         self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
+        self._shown: dict[str, tuple[str, str]] = {}  # views in the Spark session: location, visible SELECT
         self._logs: dict[str, TableLog] = {}
         self._rows: dict[str, int | None] = {}  # as first asked in a block: jobs need not change with every row
         self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
@@ -131,7 +132,9 @@ class Session:
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
-        register_view(self.spark, view.name, view.location, self.compiled(view).visible_sql, view.comment)
+        visible = self.compiled(view).visible_sql
+        register_view(self.spark, view.name, view.location, visible, view.comment)
+        self._shown[view.name] = (view.location, visible)
 
     def log(self, location: str) -> TableLog:
         """The Delta log of a table."""
@@ -235,7 +238,9 @@ class Session:
 
     def read(self, view: ViewRecord) -> DataFrame:
         """The view's rows as a reader sees them now."""
-        self.show(view)
+        known = self._shown.get(view.name) == (view.location, self.compiled(view).visible_sql)
+        if not known or not table_exists(self.spark, view.name):
+            self.show(view)
         return self.spark.table(view.name)
 
     def query(self, sql: str) -> DataFrame:

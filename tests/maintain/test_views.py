@@ -52,6 +52,15 @@ def check(engine, spark, case, what):
     assert not found, f"{case.name} after {what}: {found[:6]}"
 
 
+def test_a_difference_is_seen_both_ways_and_counts_copies(spark):
+    bags = [
+        spark.sql(f"SELECT * FROM VALUES {rows} AS t (a, b)")
+        for rows in ("(1, NULL), (1, NULL), (2, 'x')", "(1, NULL), (2, 'x'), (3, 'y')")
+    ]
+    assert sorted(difference(*bags)) == [("missing", (3, "y")), ("unexpected", (1, None))]
+    assert not difference(bags[0], bags[0])
+
+
 @pytest.mark.slow
 def test_every_view_is_right_when_created(engine, spark, views):
     for case in CASES:
