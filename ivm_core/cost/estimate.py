@@ -15,7 +15,7 @@ from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
 WORK_SHARE = 0.4  # of a batch: planning and running its parts, each about as long as another
-BUILD_SHARE = 1.1  # of a first build, which shares its reading with the builds of other views
+BUILD_SHARE = 1.2  # of a first build, which shares its reading with the builds of other views
 FIXED_SHARE = 0.7  # of a measured batch; the rest grows with its rows
 FAR_APART = 4.0  # least ratio of the largest to the smallest measured size for a line through them to mean anything
 

@@ -74,7 +74,7 @@ def test_the_examples_in_the_text_hold():
 
 
 def test_a_batch_of_more_parts_is_expected_to_take_longer() -> None:
-    past = (PastBatch(False, 100, 5.0, work=10.0), PastBatch(False, 100, 5.0, work=10.0), PastBatch(True, 0, 8.0))
+    past = (PastBatch(False, 100, 5.0, work=10.0), PastBatch(False, 100, 5.0, work=10.0), PastBatch(True, 0, 7.0))
     few = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=10.0))
     many = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=30.0))
     assert (few.strategy, many.strategy) == (Strategy.INCREMENTAL, Strategy.FULL)
