@@ -13,8 +13,10 @@ from ivm_core.delta.simplify_keys import push_restriction, split_restriction, tr
 from ivm_core.delta.simplify_outer import tighten_outer_join
 from ivm_core.delta.simplify_projects import drop_identity, merge_filters, merge_projects, pull_up_project
 from ivm_core.delta.simplify_terms import cancel_opposite, drop_empty, merge_unions, net_once
+from ivm_core.plan.fixpoint import fixpoint
 from ivm_core.plan.nodes import Plan
-from ivm_core.plan.rewrite import Rule, fixpoint
+from ivm_core.plan.rewrite import Rule
+from ivm_core.plan.share import Sharing
 
 # Local rules, applied bottom-up until none changes anything. Filters sink below restrictions, never the reverse.
 RULES: tuple[Rule, ...] = (
@@ -46,11 +48,14 @@ PASSES: tuple[Rule, ...] = (simplify_locally, prune_columns, reorder_joins)
 
 def simplify(plan: Plan) -> Plan:
     """An equal plan that reads and computes less; simplifying it again changes nothing."""
+    shared = Sharing()
+    plan = shared(plan)
     for _ in range(20):
         simplified = plan
         for step in PASSES:
             simplified = step(simplified)
-        if simplified == plan:
+        simplified = shared(simplified)
+        if simplified is plan:
             return plan
         plan = simplified
     raise RuntimeError("simplification does not come to rest")

@@ -6,7 +6,7 @@ keys that a batch affects, netting over fewer columns would lose an update of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import assert_never
 
@@ -36,16 +36,26 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.rewrite import with_sources
 
 Names = frozenset[str]
+Prune = Callable[[Plan, Names, bool], Plan]
 
 
 def prune_columns(plan: Plan) -> Plan:
     """Project a over Scan (a, b, c) → Project a over Scan (a); ``Changes`` are netted over the columns left."""
-    pruned = _prune(plan, frozenset(plan.names), WEIGHT in plan.names)
+    done: dict[tuple[int, Names, bool], Plan] = {}
+
+    def prune(node: Plan, needed: Names, weighed: bool) -> Plan:
+        # ``plan`` keeps its operators: an id is one operator's all the while.
+        key = (id(node), needed, weighed)
+        if key not in done:
+            done[key] = _prune(node, needed, weighed, prune)
+        return done[key]
+
+    pruned = prune(plan, frozenset(plan.names), WEIGHT in plan.names)
     return pruned if pruned.names == plan.names else Project(pruned, keep(plan.names))
 
 
-def _prune(plan: Plan, needed: Names, weighed: bool) -> Plan:
-    """The plan with at least the needed columns, in their order. It recurses itself, because needs come from above.
+def _prune(plan: Plan, needed: Names, weighed: bool, prune: Prune) -> Plan:
+    """The plan with at least the needed columns, in their order; ``prune`` does the same below: needs come from above.
 
     ``weighed``: whatever reads the rows adds up their weights.
     """
@@ -62,37 +72,37 @@ def _prune(plan: Plan, needed: Names, weighed: bool) -> Plan:
             return plan
         case Project(source, columns):
             kept_columns = tuple(c for c in columns if c.name in needed) or columns[:1]
-            below = _prune(source, _used(c.expression for c in kept_columns), weighed)
+            below = prune(source, _used(c.expression for c in kept_columns), weighed)
             return _over(plan if len(kept_columns) == len(columns) else Project(source, kept_columns), below)
         case Filter(source, condition):
-            return _over(plan, _prune(source, needed | references(condition), weighed))
+            return _over(plan, prune(source, needed | references(condition), weighed))
         case Join(left, right, kind, condition):
             wanted = needed | (references(condition) if condition is not None else frozenset())
             matched = weighed and kind not in (JoinKind.SEMI, JoinKind.ANTI)
-            below_left = _prune(left, wanted & frozenset(left.names), weighed)
-            return _over(plan, below_left, _prune(right, wanted & frozenset(right.names), matched))
+            below_left = prune(left, wanted & frozenset(left.names), weighed)
+            return _over(plan, below_left, prune(right, wanted & frozenset(right.names), matched))
         case UnionAll(inputs):
-            return _over(plan, *_aligned(tuple(_prune(each, needed, weighed) for each in inputs), needed))
+            return _over(plan, *_aligned(tuple(prune(each, needed, weighed) for each in inputs), needed))
         case Aggregate(source, keys, aggregates):
             # Keys make the groups, so all stay; a global aggregate keeps its row.
             kept_calls = tuple(a for a in aggregates if a.name in needed) or (() if keys else aggregates[:1])
             used = _used(c.expression for c in (*keys, *kept_calls))
             weighs = any(WEIGHT in references(call.expression) for call in kept_calls)
             kept_plan = plan if len(kept_calls) == len(aggregates) else Aggregate(source, keys, kept_calls)
-            return _over(kept_plan, _prune(source, used, weighs))
+            return _over(kept_plan, prune(source, used, weighs))
         case Window(source, functions):
             kept_functions = tuple(f for f in functions if f.name in needed)
-            below = _prune(source, (needed & set(source.names)) | _used(f.expression for f in kept_functions), False)
+            below = prune(source, (needed & set(source.names)) | _used(f.expression for f in kept_functions), False)
             if not kept_functions:
                 return below
             return _over(plan if len(kept_functions) == len(functions) else Window(source, kept_functions), below)
         case Generate(source, generator):
-            return _over(plan, _prune(source, (needed & set(source.names)) | references(generator), weighed))
+            return _over(plan, prune(source, (needed & set(source.names)) | references(generator), weighed))
         case Limit(source, order):
-            return _over(plan, _prune(source, needed | _used(order), False))
+            return _over(plan, prune(source, needed | _used(order), False))
         case Distinct() | SetOperation():
             names = plan.names
-            whole = (_prune(source, frozenset(names), False) for source in sources(plan))
+            whole = (prune(source, frozenset(names), False) for source in sources(plan))
             return _over(plan, *(_exactly(each, names) for each in whole))
         case _:
             assert_never(plan)

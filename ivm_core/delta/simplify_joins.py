@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ivm_core.delta.differentiate import join_all, join_chain
 from ivm_core.delta.keys import is_restriction
-from ivm_core.plan.nodes import WEIGHT, Changes, Join, JoinKind, Plan, Project, keep, references, sources, walk
+from ivm_core.plan.nodes import WEIGHT, Changes, Join, JoinKind, Plan, Project, keep, operators, references, sources
 from ivm_core.plan.rewrite import transform_down
 
 
@@ -42,14 +42,18 @@ def _start(inputs: tuple[Plan, ...]) -> int | None:
 
 
 def _is_delta(plan: Plan) -> bool:
-    match plan:
-        case Changes():
+    """True where changed rows come through: not where they only restrict others, on the right of a semijoin."""
+    waiting, seen = [plan], set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Changes):
             return True
-        case Join(left, _, JoinKind.SEMI | JoinKind.ANTI):
-            return _is_delta(left)
-        case _:
-            return any(_is_delta(source) for source in sources(plan))
+        if id(node) not in seen:
+            seen.add(id(node))
+            only_left = isinstance(node, Join) and node.kind in (JoinKind.SEMI, JoinKind.ANTI)
+            waiting.extend(sources(node)[:1] if only_left else sources(node))
+    return False
 
 
 def _is_restricted(plan: Plan) -> bool:
-    return any(is_restriction(node) for node in walk(plan))
+    return any(is_restriction(node) for node in operators(plan))

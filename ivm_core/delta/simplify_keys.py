@@ -32,8 +32,8 @@ from ivm_core.plan.nodes import (
     Window,
     column,
     keep,
+    operators,
     references,
-    walk,
 )
 from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
 from ivm_core.plan.schema import types_of
@@ -204,7 +204,7 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
 
 
 def _is_restricted_by(plan: Plan, keys: Plan) -> bool:
-    return any(isinstance(node, Join) and is_restriction(node) and node.right == keys for node in walk(plan))
+    return any(isinstance(node, Join) and is_restriction(node) and node.right == keys for node in operators(plan))
 
 
 def _columns_of(keys: Plan, names: frozenset[str]) -> Plan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -45,10 +44,10 @@ from ivm_core.plan.nodes import (
     ScanColumn,
     column,
     keep,
-    walk,
 )
 from ivm_core.plan.rewrite import both, expect_expression, transform_down
 from ivm_core.plan.schema import types_of
+from ivm_core.plan.share import Sharing, repeated
 from ivm_core.plan.to_sql import input_name, to_sql
 
 _PRESENT = "__ivm_present"
@@ -226,7 +225,8 @@ class _Parts:
 
     def add_step(self, name: str, plan: Plan, comment: str, *, materialize: bool = True) -> None:
         """Append a step; subplans over changes that occur more than once become steps of their own first."""
-        for number, shared in enumerate(_repeated(plan), start=1):
+        plan = Sharing()(plan)
+        for number, shared in enumerate(repeated(plan), start=1):
             shared_name = f"{name}_part_{number}"
             types = types_of(shared)
             scan = Scan(
@@ -234,7 +234,7 @@ class _Parts:
                 tuple(ScanColumn(n, n, types.get(n) or "string") for n in shared.names),
                 At.AFTER,
             )
-            plan = transform_down(plan, lambda node, s=shared, r=scan: r if node == s else node)  # type: ignore[misc]
+            plan = transform_down(plan, lambda node, s=shared, r=scan: r if node is s else node)  # type: ignore[misc]
             self._cut(shared_name, shared, "computed once, used more than once", materialize=True)
         self._cut(name, plan, comment, materialize=materialize)
 
@@ -289,12 +289,3 @@ def _unused(name: str, taken: Iterable[str]) -> str:
     if name not in taken:
         return name
     return next(candidate for n in range(2, len(taken) + 3) if (candidate := f"{name}_{n}") not in taken)
-
-
-def _repeated(plan: Plan) -> list[Plan]:
-    """The largest subplans over changes that occur more than once, changes themselves aside."""
-    counts = Counter(node for node in walk(plan) if not isinstance(node, Changes | Scan))
-    over_changes = {node for node in counts if counts[node] > 1 and any(isinstance(n, Changes) for n in walk(node))}
-    inner = {below for node in over_changes for below in list(walk(node))[1:] if below in over_changes}
-    # A part of a repeated subplan is itself worth a step only where it also occurs outside of it.
-    return [node for node in counts if node in over_changes and node not in inner]

@@ -319,9 +319,21 @@ def walk(plan: Plan) -> Iterator[Plan]:
         yield from walk(source)
 
 
+def operators(plan: Plan) -> Iterator[Plan]:
+    """The operator and all below it, parents first, each object once."""
+    seen: set[int] = set()
+    waiting = [plan]
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting.extend(reversed(sources(node)))
+
+
 def base_tables(plan: Plan) -> frozenset[str]:
     """The names of the base tables that the plan reads."""
-    return frozenset(node.table for node in walk(plan) if isinstance(node, Scan | Changes))
+    return frozenset(node.table for node in operators(plan) if isinstance(node, Scan | Changes))
 
 
 def references(expression: exp.Expression) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ivm_core.plan.fixpoint import fixpoint
 from ivm_core.plan.nodes import Plan
 from ivm_core.plan.normalize_conditions import spell_condition
 from ivm_core.plan.normalize_filters import drop_true_filter, merge_filters, push_filter, push_join_condition
@@ -19,7 +20,7 @@ from ivm_core.plan.normalize_shapes import (
     merge_projects,
 )
 from ivm_core.plan.prune import prune
-from ivm_core.plan.rewrite import Rule, fixpoint
+from ivm_core.plan.rewrite import Rule
 
 RULES: tuple[Rule, ...] = (
     spell_condition,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -65,28 +65,18 @@ def transform_up(plan: Plan, rule: Rule) -> Plan:
 
 
 def transform_down(plan: Plan, rule: Rule) -> Plan:
-    """Apply the rule once to every operator, parents first; the inputs of what the rule returned come next."""
-    return _map_sources(rule(plan), lambda source: transform_down(source, rule))
+    """Apply the rule once to every operator, parents first; the inputs of what the rule returned come next.
 
-
-def fixpoint(plan: Plan, rules: Iterable[Rule], limit: int = 100) -> Plan:
-    """Apply all rules bottom-up, again and again, until a whole pass changes nothing.
-
-    Raises RuntimeError when ``limit`` passes were not enough: two rules undo each other.
+    A subplan that occurs several times as one object is rewritten once.
     """
-    ordered = tuple(rules)
+    done: dict[int, tuple[Plan, Plan]] = {}  # with the operators themselves: an id is another's once its object is gone
 
-    def apply_all(node: Plan) -> Plan:
-        for rule in ordered:
-            node = rule(node)
-        return node
+    def visit(node: Plan) -> Plan:
+        if id(node) not in done:
+            done[id(node)] = node, _map_sources(rule(node), visit)
+        return done[id(node)][1]
 
-    for _ in range(limit):
-        rewritten = transform_up(plan, apply_all)
-        if rewritten is plan or rewritten == plan:
-            return plan
-        plan = rewritten
-    raise RuntimeError(f"rules do not come to rest after {limit} passes: {[rule.__name__ for rule in ordered]}")
+    return visit(plan)
 
 
 def substitute(expression: exp.Expr, mapping: Mapping[str, exp.Expression]) -> exp.Expression:

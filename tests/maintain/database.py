@@ -137,5 +137,5 @@ def difference(left: DataFrame, right: DataFrame, rounded: bool = False) -> list
     names = [f"c{place}" for place in range(len(left.columns))]
     weighted = [side.toDF(*names).selectExpr("*", f"{weight}L AS w") for side, weight in ((left, 1), (right, -1))]
     # EXCEPT ALL in both directions, in one plan instead of two: copies are counted per distinct row.
-    found = weighted[0].unionAll(weighted[1]).groupBy(*names).agg(f.sum("w").alias("w")).where("w <> 0")
-    return [("unexpected" if row["w"] > 0 else "missing", tuple(row)[:-1]) for row in found.collect()]
+    found = weighted[0].unionAll(weighted[1]).groupBy(*names).sum("w").where("`sum(w)` <> 0")
+    return [("unexpected" if row[-1] > 0 else "missing", tuple(row)[:-1]) for row in found.collect()]

@@ -6,17 +6,18 @@ import pytest
 from hypothesis import given, settings
 
 from ivm_core.plan.explain_expressions import read_expression, spell
-from ivm_core.plan.nodes import Distinct, Filter, Plan, Scan, sources, walk
+from ivm_core.plan.fixpoint import fixpoint
+from ivm_core.plan.nodes import Distinct, Filter, Plan, Scan, UnionAll, operators, sources, walk
 from ivm_core.plan.read_text import read_text
 from ivm_core.plan.rewrite import (
     both,
     conjuncts,
-    fixpoint,
     substitute,
     transform_down,
     transform_up,
     with_sources,
 )
+from ivm_core.plan.share import Sharing, occurrences
 from tests.plans import plans
 
 TWO_FILTERS = read_text("Filter a > 1\n  Filter a > 2\n    Scan default.t [a: int]")
@@ -40,7 +41,7 @@ def drop_distinct(plan: Plan) -> Plan:
 def test_traversals_without_changes_return_the_plan_itself(plan: Plan) -> None:
     assert transform_up(plan, lambda node: node) is plan
     assert transform_down(plan, lambda node: node) is plan
-    assert fixpoint(plan, [lambda node: node]) is plan
+    assert fixpoint(plan, [lambda node: node]) == plan
 
 
 @given(plans())
@@ -63,7 +64,8 @@ def test_traversals_reach_every_operator(plan: Plan) -> None:
         return node
 
     transform_down(plan, see)
-    assert seen == list(walk(plan))
+    assert seen == list(operators(plan))
+    assert set(seen) == set(walk(plan))
 
 
 def test_fixpoint_repeats_until_nothing_changes() -> None:
@@ -123,3 +125,23 @@ def test_conditions_are_taken_apart_and_put_together() -> None:
     assert both(condition, None, read_expression("d = 4")) == read_expression("a = 1 AND (b = 2 OR c = 3) AND d = 4")
     assert both(None) is None
     assert conjuncts(None) == ()
+
+
+@given(plans())
+@settings(deadline=None)
+def test_a_shared_plan_is_equal_and_has_equal_subplans_as_one_object(plan: Plan) -> None:
+    shared = Sharing()
+    one = shared(plan)
+    assert one == plan
+    assert shared(plan) is one
+    assert len(list(operators(one))) == len(set(walk(plan)))
+
+
+def test_occurrences_are_counted_as_in_the_tree() -> None:
+    plan: Plan = read_text("Scan default.t [a: int]")
+    for _ in range(40):
+        plan = Sharing()(UnionAll((plan, Distinct(plan))))
+    counts = occurrences(plan)
+    assert counts[id(plan)] == 1
+    assert max(counts.values()) == 2**40
+    assert len(list(operators(plan))) == 81
