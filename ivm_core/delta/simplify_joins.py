@@ -42,17 +42,13 @@ def _start(inputs: tuple[Plan, ...]) -> int | None:
 
 
 def _is_delta(plan: Plan) -> bool:
-    """True where changed rows come through: not where they only restrict others, on the right of a semijoin."""
-    waiting, seen = [plan], set()
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Changes):
-            return True
-        if id(node) not in seen:
-            seen.add(id(node))
-            only_left = isinstance(node, Join) and node.kind in (JoinKind.SEMI, JoinKind.ANTI)
-            waiting.extend(sources(node)[:1] if only_left else sources(node))
-    return False
+    return any(isinstance(node, Changes) for node in operators(plan, below=_carrying))
+
+
+def _carrying(node: Plan) -> tuple[Plan, ...]:
+    """The inputs whose rows come through: the right one of a semijoin only restricts the others."""
+    only_left = isinstance(node, Join) and node.kind in (JoinKind.SEMI, JoinKind.ANTI)
+    return sources(node)[:1] if only_left else sources(node)
 
 
 def _is_restricted(plan: Plan) -> bool:

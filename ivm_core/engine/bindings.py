@@ -80,7 +80,9 @@ class Bindings:
             self._views[name] = self._names.take()
         self._queries.pop(name, None)
         self._unnamed[name] = frame
-        (self._carried.add if few and is_connect(self.spark) else self._carried.discard)(name)
+        self._carried.discard(name)
+        if few and is_connect(self.spark):
+            self._carried.add(name)
 
     def __contains__(self, name: str) -> bool:
         return name in self._views

@@ -59,7 +59,8 @@ def describe_table(spark: SparkSession, name: str) -> TableInfo:
 
 def _detail(spark: SparkSession, table: exp.Table) -> dict[str, str]:
     """What the session's catalogue says of a table, names in lower case. DESCRIBE DETAIL takes a second: it counts files."""
-    rows = [(row[0], row[1]) for row in spark.sql(f"DESCRIBE TABLE EXTENDED {table.sql('spark')}").collect()]
+    described = spark.sql(exp.Describe(this=table, style="EXTENDED").sql("spark")).collect()
+    rows = [(row[0], row[1]) for row in described]
     heading = next((place for place, (name, _) in enumerate(rows) if name == "# Detailed Table Information"), len(rows))
     return {name.lower(): value for name, value in rows[heading + 1 :]}
 

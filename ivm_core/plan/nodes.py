@@ -12,7 +12,7 @@ Never mutate an expression held by a node: ``.copy()`` it first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -319,8 +319,8 @@ def walk(plan: Plan) -> Iterator[Plan]:
         yield from walk(source)
 
 
-def operators(plan: Plan) -> Iterator[Plan]:
-    """The operator and all below it, parents first, each object once."""
+def operators(plan: Plan, below: Callable[[Plan], tuple[Plan, ...]] = sources) -> Iterator[Plan]:
+    """The operator and all below it, parents first, each object once; ``below``: which inputs to look at."""
     seen: set[int] = set()
     waiting = [plan]
     while waiting:
@@ -328,7 +328,7 @@ def operators(plan: Plan) -> Iterator[Plan]:
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            waiting.extend(reversed(sources(node)))
+            waiting.extend(reversed(below(node)))
 
 
 def base_tables(plan: Plan) -> frozenset[str]:

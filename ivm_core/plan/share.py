@@ -29,22 +29,24 @@ class Sharing:
         return self._known.setdefault((type(node).__name__, own, below), node)
 
 
+def inputs_first(plan: Plan) -> list[Plan]:
+    """The operators of a shared plan, each once, after their inputs."""
+    found: list[Plan] = []
+
+    def note(node: Plan) -> Plan:
+        found.append(node)
+        return node
+
+    transform_up(plan, note)
+    return found
+
+
 def occurrences(plan: Plan) -> dict[int, int]:
     """How often each operator of a shared plan, by its id, occurs in the plan written as a tree."""
-    order: list[Plan] = []
-    done: set[int] = set()
-
-    def visit(node: Plan) -> None:
-        if id(node) not in done:
-            done.add(id(node))
-            for source in sources(node):
-                visit(source)
-            order.append(node)
-
-    visit(plan)
-    found = dict.fromkeys(map(id, order), 0)
+    nodes = inputs_first(plan)
+    found = dict.fromkeys(map(id, nodes), 0)
     found[id(plan)] = 1
-    for node in reversed(order):
+    for node in reversed(nodes):
         for source in sources(node):
             found[id(source)] += found[id(node)]
     return found

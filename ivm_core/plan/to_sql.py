@@ -26,9 +26,10 @@ from ivm_core.plan.nodes import (
     UnionAll,
     Values,
     Window,
-    walk,
+    operators,
 )
 from ivm_core.plan.rewrite import conjuncts
+from ivm_core.plan.share import Sharing
 from ivm_core.plan.to_sql_draft import NOTHING, Draft, lateral_view, nest, new_relation, seal, seal_select, select_from
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 from ivm_core.plan.to_sql_join import join_drafts
@@ -73,6 +74,7 @@ def to_sql(plan: Plan, *, dialect: str = "spark", pretty: bool = True, leaf_name
 
 def to_ast(plan: Plan, leaf_name: LeafName = input_name) -> exp.Query:
     """The plan as a query of Spark's dialect. Raises ValueError when two different leaves get the same name."""
+    plan = Sharing()(plan)
     _check_leaf_names(plan, leaf_name)
     repeats = find_repeats(plan, leaf_name)
     drafter = _Drafter(leaf_name, repeats)
@@ -283,7 +285,7 @@ def _hint(plan: Plan) -> str:
 
 def _check_leaf_names(plan: Plan, leaf_name: LeafName) -> None:
     leaves: dict[str, tuple[str, str]] = {}
-    for leaf in walk(plan):
+    for leaf in operators(plan):
         if isinstance(leaf, Scan | Changes):
             state = (leaf.table, leaf.at.value if isinstance(leaf, Scan) else "changes")
             name = leaf_name(leaf)

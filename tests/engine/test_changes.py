@@ -91,8 +91,8 @@ def test_one_reading_serves_all_views(spark: SparkSession, spark_settings: Setti
         first = cache.read(relation(table), covered(table, 0, 4), ["k"])
         second = cache.read(relation(table), covered(table, 0, 4), ["NAME"])
         assert len(cache._read) == 1
-        assert {"k", "__ivm_weight"} <= set(first.frame.columns)
-        assert {"name", "__ivm_weight"} <= set(second.frame.columns)
+        for changes, asked in ((first, "k"), (second, "name")):
+            assert changes.frame.columns in ([asked, "__ivm_weight"], ["k", "name", "__ivm_weight"])
 
 
 def test_views_share_one_relation_where_projecting_cancels_nothing(

@@ -41,7 +41,9 @@ def drop_distinct(plan: Plan) -> Plan:
 def test_traversals_without_changes_return_the_plan_itself(plan: Plan) -> None:
     assert transform_up(plan, lambda node: node) is plan
     assert transform_down(plan, lambda node: node) is plan
-    assert fixpoint(plan, [lambda node: node]) == plan
+    shared = Sharing()(plan)
+    assert fixpoint(shared, [lambda node: node]) is shared
+    assert shared == plan
 
 
 @given(plans())
