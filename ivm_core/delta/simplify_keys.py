@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from ivm_core.delta.differentiate import common_partition, join_all, join_chain
 from ivm_core.delta.keys import is_keys, is_restriction
+from ivm_core.delta.simplify_columns import prune_columns
 from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
     Aggregate,
@@ -208,9 +209,9 @@ def _is_restricted_by(plan: Plan, keys: Plan) -> bool:
 
 
 def _columns_of(keys: Plan, names: frozenset[str]) -> Plan:
-    """K itself, or the distinct part of it with the given columns."""
+    """K itself, or the distinct part of it with the given columns: pruned, so that it is known again after the pruning."""
     kept = tuple(name for name in keys.names if name in names)
-    return keys if kept == keys.names else Aggregate(keys, keep(kept), ())
+    return keys if kept == keys.names else prune_columns(Aggregate(keys, keep(kept), ()))
 
 
 def _substituted(parts: tuple[exp.Expression, ...], mapping: dict[str, exp.Expression]) -> exp.Expression | None:

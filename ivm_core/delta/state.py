@@ -3,8 +3,9 @@
 Three layouts. *Merged groups*: an aggregate whose functions are sums and counts at heart stores one row per group with
 hidden accumulators, to which a batch adds (the counting algorithm; Gupta, Mumick, Subrahmanian 1993). *Recomputed
 groups*: any other aggregate stores its finished rows; the groups that a batch touches are computed again. *Bag*: any
-other query stores its rows. Projections and HAVING above an aggregate stay on the reading side, so that a group that
-falls below a threshold keeps its state.
+other query stores its rows. What stands above an aggregate, HAVING, ORDER BY with LIMIT, windows and projections, stays
+on the reading side: a group that falls below a threshold or out of the first rows keeps its state, and a rank among all
+groups is not computed again because one of them changed.
 """
 
 from __future__ import annotations
@@ -21,15 +22,22 @@ from ivm_core.plan.nodes import (
     At,
     Distinct,
     Filter,
+    Join,
+    JoinKind,
+    Limit,
     Named,
     Plan,
     Project,
     Scan,
     ScanColumn,
+    UnionAll,
+    Window,
     column,
     keep,
+    operators,
+    sources,
 )
-from ivm_core.plan.rewrite import substitute
+from ivm_core.plan.rewrite import substitute, with_sources
 from ivm_core.plan.schema import types_of
 
 STATE_TABLE = "__ivm_state"
@@ -62,6 +70,11 @@ class StateLayout:
     reason: str = ""
 
     @property
+    def row_wise(self) -> bool:
+        """True where each stored row gives the view's rows by itself, so that changes may pass ``visible`` one by one."""
+        return not any(isinstance(node, Limit | Window) for node in operators(self.visible))
+
+    @property
     def reads_as_is(self) -> bool:
         """True where the state's columns, hidden ones aside, are the view's columns."""
         shown = tuple(name for name in self.stored.names if not name.startswith(HIDDEN_PREFIX))
@@ -72,11 +85,14 @@ class StateLayout:
         )
 
 
+Reading = Project | Filter | Limit | Window  # what may be computed when a view is read
+
+
 def derive_state(plan: Plan) -> StateLayout:
     """Split a view's plan: ``Project(Filter(Aggregate))`` → state = the aggregate, visible = Project over Filter."""
-    stack: list[Project | Filter] = []
+    stack: list[Reading] = []
     core = plan
-    while isinstance(core, Project | Filter):
+    while isinstance(core, Reading):
         stack.append(core)
         core = core.source
     match core:
@@ -84,22 +100,46 @@ def derive_state(plan: Plan) -> StateLayout:
             return _groups(core, stack)
         case Distinct(source):
             return _groups(Aggregate(source, keep(source.names), ()), stack)
+    while stack and not isinstance(stack[-1], Limit):
+        stack.pop()
+    if stack and _is_grouped(stack[-1].source):
+        return _bag(stack[-1].source, stack)
+    return _bag(plan, [])
+
+
+def _is_grouped(plan: Plan) -> bool:
+    """True where the rows are made from groups: few enough to store them all for a LIMIT over them."""
+    match plan:
+        case Aggregate() | Distinct():
+            return True
+        case Join(left, right, kind):
+            match kind:
+                case JoinKind.SEMI | JoinKind.ANTI | JoinKind.LEFT:
+                    return _is_grouped(left)
+                case JoinKind.RIGHT:
+                    return _is_grouped(right)
+                case JoinKind.INNER | JoinKind.FULL:
+                    return _is_grouped(left) or _is_grouped(right)
+        case UnionAll(inputs):
+            return all(map(_is_grouped, inputs))
         case _:
-            return _bag(plan)
+            return any(map(_is_grouped, sources(plan)))
 
 
-def _bag(plan: Plan) -> StateLayout:
-    names = safe_names(plan.names)
-    stored = Project(plan, tuple(Named(safe, column(name)) for safe, name in zip(names, plan.names, strict=True)))
-    types = types_of(stored)
-    visible = Project(
-        _state_scan(stored, types),
-        tuple(Named(name, column(safe)) for safe, name in zip(names, plan.names, strict=True)),
+def _bag(core: Plan, stack: list[Reading]) -> StateLayout:
+    """``stack`` holds the operators above what is stored, outermost first."""
+    names = safe_names(core.names)
+    stored = Project(core, tuple(Named(safe, column(name)) for safe, name in zip(names, core.names, strict=True)))
+    visible: Plan = Project(
+        _state_scan(stored, types_of(stored)),
+        tuple(Named(name, column(safe)) for safe, name in zip(names, core.names, strict=True)),
     )
-    return StateLayout(StateKind.BAG, plan if names == plan.names else stored, visible)
+    for operator in reversed(stack):
+        visible = with_sources(operator, (visible,))
+    return StateLayout(StateKind.BAG, core if names == core.names else stored, visible)
 
 
-def _groups(core: Aggregate, stack: list[Project | Filter]) -> StateLayout:
+def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
     """``stack`` holds the operators above the aggregate, outermost first."""
     key_names = tuple(
         f"{HIDDEN_PREFIX}{n}" if n.lower() == COUNT else n for n in safe_names(core.names)[: len(core.keys)]
@@ -123,16 +163,13 @@ def _groups(core: Aggregate, stack: list[Project | Filter]) -> StateLayout:
         kind, accumulators, reason = StateKind.RECOMPUTED_GROUPS, (), outcome
     below = {key.name: column(name) for key, name in zip(core.keys, key_names, strict=True)} | finish
     visible: Plan = _state_scan(stored, types_of(stored))
-    if not stack or isinstance(stack[-1], Filter):
-        visible = Project(visible, tuple(Named(name, below[name].copy()) for name in core.names))
-        below = {name: column(name) for name in core.names}
-    for operator in reversed(stack):
-        match operator:
-            case Project(_, columns):
-                visible = Project(visible, tuple(Named(c.name, substitute(c.expression, below)) for c in columns))
-            case Filter(_, condition):
-                visible = Filter(visible, substitute(condition, below))
-        below = {name: column(name) for name in operator.names}
+    match stack:
+        case [*above, Project(_, columns)]:
+            visible = Project(visible, tuple(Named(c.name, substitute(c.expression, below)) for c in columns))
+        case above:
+            visible = Project(visible, tuple(Named(name, below[name].copy()) for name in core.names))
+    for operator in reversed(above):
+        visible = with_sources(operator, (visible,))
     return StateLayout(kind, stored, visible, key_names, aggregate, accumulators, reason)
 
 

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from ivm_core.engine.model import Relation
 from ivm_core.engine.planning import Planning
 from ivm_core.engine.queries import frame_of
 from ivm_core.engine.slices import Expected, Slices
-from ivm_core.engine.small import HERE, SmallRelation, compute, held, is_plain, net_rows
+from ivm_core.engine.small import HERE, ChangedRows, SmallRelation, compute, held, is_plain, net_rows
 from ivm_core.engine.snapshots import Snapshots, quoted, shown
 from ivm_core.plan.nodes import WEIGHT
 from ivm_core.settings import Settings
@@ -48,30 +48,6 @@ _WEIGHT_OF_CHANGE = named(
 _NOT_ZERO = exp.NEQ(this=col(WEIGHT), expression=number(0)).sql("spark")
 # The feed was off in the range, or its files or schema no longer allow reading it.
 _NO_FEED = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED", "DELTA_CHANGE_TABLE_FEED_DISABLED")
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedRows:
-    """Weighted changed rows of a table with how many are added and taken away. ``netted``: no row occurs twice."""
-
-    relation: SmallRelation
-    netted: bool
-
-    @property
-    def frame(self) -> DataFrame:
-        return self.relation.frame
-
-    @property
-    def inserted(self) -> int:
-        return self.relation.added
-
-    @property
-    def deleted(self) -> int:
-        return self.relation.removed
-
-    @property
-    def rows(self) -> int:
-        return self.inserted + self.deleted
 
 
 class ChangeCache:
@@ -202,6 +178,8 @@ class ChangeCache:
             empty = nothing.selectExpr(*_select(relation, columns), _signed(1))
             return ChangedRows(SmallRelation(empty, 0), netted=True)
         few = self._is_small(relation, covered)
+        if not relation.row_wise:
+            return self._compared(relation, covered, columns, few)
         rows = read_feed(relation, covered) if few else None
         if rows is not None:
             return self._from_rows(relation, covered, columns, rows)
@@ -215,7 +193,15 @@ class ChangeCache:
             if not any(code in str(error) for code in _NO_FEED):
                 raise
             logger.info("%s has no change feed for the range, its versions are compared", relation.name)
-        frame = self._from_versions(relation, covered, columns)
+        return self._compared(relation, covered, columns, few)
+
+    def _compared(self, relation: Relation, covered: TableRange, columns: frozenset[str], few: bool) -> ChangedRows:
+        """R⁺ − R⁻, from the two versions themselves."""
+        parts = [
+            self.snapshots.read(relation, version).selectExpr(*_select(relation, columns), _signed(sign))
+            for sign, version in ((1, covered.to_version), (-1, covered.from_version))
+        ]
+        frame = net(parts[0].unionAll(parts[1]), _names(relation, columns))
         return ChangedRows(compute(self.spark, frame, few=few and _plain(relation, columns)), netted=True)
 
     def _is_small(self, relation: Relation, covered: TableRange) -> bool:
@@ -261,14 +247,6 @@ class ChangeCache:
             part = shown(self.bindings, relation, key)
             parts.append(part.selectExpr(*_select(relation, columns), _signed(sign)))
         return parts[0].unionAll(parts[1])
-
-    def _from_versions(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> DataFrame:
-        """R⁺ − R⁻, from the two versions themselves."""
-        parts = [
-            self.snapshots.read(relation, version).selectExpr(*_select(relation, columns), _signed(sign))
-            for sign, version in ((1, covered.to_version), (-1, covered.from_version))
-        ]
-        return net(parts[0].unionAll(parts[1]), _names(relation, columns))
 
 
 def _is_netted(covered: TableRange) -> bool:

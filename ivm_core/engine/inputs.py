@@ -11,10 +11,10 @@ from sqlglot import exp
 from ivm_core.apply.names import all_of, col, named
 from ivm_core.batch.model import Batch, TableRange
 from ivm_core.engine.bindings import Bindings
-from ivm_core.engine.changes import ChangeCache, ChangedRows
+from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
-from ivm_core.engine.small import ColumnValues, SmallRelation, predicate, read_values
+from ivm_core.engine.small import ChangedRows, ColumnValues, SmallRelation, predicate, read_values
 from ivm_core.errors import BaseTableError
 from ivm_core.job.model import Input, Slice
 from ivm_core.plan.nodes import WEIGHT

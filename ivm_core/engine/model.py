@@ -16,8 +16,8 @@ class Relation:
     """A Delta table that batches read, at ``location`` (a local path or a URL).
 
     ``columns``: name and Spark type of each column a reader sees. ``rows``: about how many (None: unknown).
-    ``visible_sql``: for a view, the SELECT over
-    ``STATE_TABLE`` that turns the rows stored at ``location`` into the view's rows; None for an ordinary table.
+    ``visible_sql``: for a view, the SELECT over ``STATE_TABLE`` that turns the rows stored at ``location`` into the
+    view's rows; None for an ordinary table. ``row_wise``: it takes each stored row by itself.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Relation:
     columns: tuple[tuple[str, str], ...]
     visible_sql: str | None = None
     rows: int | None = None
+    row_wise: bool = True
 
 
 # A view's table is a base table of the views above it, which read its changes.

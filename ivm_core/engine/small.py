@@ -67,6 +67,30 @@ class SmallRelation:
         return self.values.get(self.names.get(column, column))
 
 
+@dataclass(frozen=True, slots=True)
+class ChangedRows:
+    """Weighted changed rows of a table with how many are added and taken away. ``netted``: no row occurs twice."""
+
+    relation: SmallRelation
+    netted: bool
+
+    @property
+    def frame(self) -> DataFrame:
+        return self.relation.frame
+
+    @property
+    def inserted(self) -> int:
+        return self.relation.added
+
+    @property
+    def deleted(self) -> int:
+        return self.relation.removed
+
+    @property
+    def rows(self) -> int:
+        return self.inserted + self.deleted
+
+
 def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelation:
     """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold, of plain types."""
     if few:

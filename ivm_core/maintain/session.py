@@ -196,6 +196,7 @@ class Session:
                 view.columns,
                 self.compiled(view).visible_sql,
                 self._facts_of(name).rows,
+                self.compiled(view).layout.row_wise,
             )
         table = self.catalog.table(name)
         if table is None:

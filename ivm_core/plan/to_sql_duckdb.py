@@ -1,4 +1,4 @@
-"""What sqlglot's translation from Spark to DuckDB leaves out: lateral views that keep rows without output."""
+"""What sqlglot's translation from Spark to DuckDB leaves out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from sqlglot import exp
 
 
 def adapt_to_duckdb(query: exp.Query) -> None:
-    """Change the query in place: LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE."""
+    """Change the query in place.
+
+    LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE, and count_if(p) count(CASE WHEN p THEN 1
+    END): DuckDB's count_if of NULLs alone is NULL.
+    """
+    for call in list(query.find_all(exp.CountIf)):
+        case = exp.Case(ifs=[exp.If(this=call.this.copy(), true=exp.Literal.number(1))])
+        call.replace(exp.Count(this=case))
     for select in list(query.find_all(exp.Select)):
         views = select.args.get("laterals") or []
         if any(view.args.get("outer") for view in views):

@@ -49,6 +49,10 @@ class Deployment:
         for name, query in self.queries.items():
             assert not difference(self.engine.read(f"{self.schema}.{name}"), self.spark.sql(query)), name
 
+    def changed(self) -> set[str]:
+        """The views for which a run finds something to do."""
+        return {report.view for report in self.engine.maintain() if report.strategy != "noop"}
+
     def versions(self) -> dict[str, int]:
         return {view.view: self.engine.history(view.view, 1)[0].number for view in self.engine.status()}
 

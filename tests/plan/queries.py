@@ -116,6 +116,11 @@ select 2 * a as twice, sum(a) as total from t group by a
 select a, min(d) as lo, max(d) as hi, bool_and(b > 1) as ba, bool_or(b > 1) as bo from t group by a
 select a, count_if(b > 1) as n from t group by a
 select sum(n) as total from t
+select t.s, w.z, count(distinct u.x) as n from t join u on t.a = u.a join w on w.k = u.k group by t.s, w.z
+select t.s, t.d, w.z, count(distinct u.x) as n from t join u on t.a = u.a join w on w.k = u.k group by t.s, t.d, w.z
+select a, sum(c) as total from t group by a order by total desc, a limit 2
+select q.a, r.b, q.total from (select a, sum(c) as total from t group by a) q join (select b, count(*) as n from t group by b) r on q.a = r.n order by 3, 1, 2 limit 3
+select a, sum(sum(c)) over () as whole, rank() over (order by count(*)) as place from t group by a
 """.strip().splitlines()
 
 SUBQUERIES = """

@@ -1,0 +1,111 @@
+"""Maintenance jobs run in DuckDB: inputs, steps and the write, as the engine runs them on Spark and Delta.
+
+A base table is two DuckDB tables, ``name__before`` and ``name__after``; a state is a table of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import duckdb
+from sqlglot import exp, parse_one
+
+from ivm_core.apply import merge_groups, replace_groups
+from ivm_core.delta.state import STATE_TABLE
+from ivm_core.job.compile import CompiledView
+from ivm_core.job.model import RECOMPUTED_KEYS, Combine, Input, MaintenanceJob, Slice, Step, WriteKind
+from ivm_core.plan.nodes import WEIGHT
+from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
+
+BEFORE, AFTER = "__before", "__after"
+_NEW = "__ivm_new_state"
+
+
+def translated(query: exp.Query | str) -> str:
+    """A query of Spark's as DuckDB has it; an error raised in a query is one there too."""
+    tree = parse_one(query, read="spark") if isinstance(query, str) else query.copy()
+    adapt_to_duckdb(tree)
+    for call in list(tree.find_all(exp.Anonymous)):
+        if call.name.lower() == "raise_error":
+            call.replace(exp.Anonymous(this="error", expressions=[call.expressions[0].copy()]))
+    return tree.sql(dialect="duckdb")
+
+
+def stored(table: str, state: str) -> str:
+    """The DuckDB table with a base table's rows in a state."""
+    return table.rpartition(".")[2] + state
+
+
+def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) -> None:
+    """Bring the table ``state`` from before the batch to after it."""
+    _inputs(connection, job.inputs)
+    for step in job.steps:
+        _step(connection, step)
+    write = job.write
+    match write.kind:
+        case WriteKind.OVERWRITE:
+            new = (
+                f"SELECT {_listed(write.columns)} FROM {write.step}" if write.columns else f"SELECT * FROM {write.step}"
+            )
+        case WriteKind.BAG:
+            new = _bag(write.columns, state, write.step)
+        case WriteKind.MERGE_GROUPS:
+            recomputed = None
+            extremes = any(column.combine is not Combine.ADD for column in write.merge)
+            if write.recompute is not None and extremes:
+                lost = translated(merge_groups.lost_extremes(write, state, write.step))
+                connection.execute(f"CREATE OR REPLACE TEMP TABLE {RECOMPUTED_KEYS} AS {lost}")
+                _inputs(connection, write.recompute_inputs)
+                _step(connection, write.recompute)
+                recomputed = write.recompute.name
+                if not write.keys and not connection.execute(f"FROM {RECOMPUTED_KEYS}").fetchall():
+                    recomputed = None
+            new = translated(merge_groups.rewrite_state(write, state, write.step, recomputed))
+        case WriteKind.REPLACE_GROUPS:
+            new = translated(replace_groups.rewrite_state(write, state, write.step))
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_NEW} AS {new}")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {state} AS FROM {_NEW}")
+
+
+def visible(connection: duckdb.DuckDBPyConnection, view: CompiledView, state: str) -> list[tuple[object, ...]]:
+    """What a reader of the view sees."""
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW {STATE_TABLE} AS FROM {state}")
+    return connection.execute(translated(view.visible_sql)).fetchall()
+
+
+def _inputs(connection: duckdb.DuckDBPyConnection, inputs: Iterable[Input]) -> None:
+    for item in inputs:
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(item.name)} AS {_slice(item)}")
+
+
+def _slice(item: Input) -> str:
+    """The rows that an input shows; changes are netted over exactly its columns."""
+    shown = ", ".join(f"{_name(column.source)} AS {_name(column.name)}" for column in item.columns)
+    before, after = stored(item.table, BEFORE), stored(item.table, AFTER)
+    if item.slice is not Slice.CHANGES:
+        return f"SELECT {shown} FROM {before if item.slice is Slice.BEFORE else after}"
+    names = _listed([column.source for column in item.columns])
+    sides = f"SELECT *, 1 AS weight FROM {after} UNION ALL SELECT *, -1 FROM {before}"
+    weight = f"CAST(SUM(weight) AS BIGINT) AS {WEIGHT}"
+    return f"SELECT {shown}, {weight} FROM ({sides}) GROUP BY {names} HAVING SUM(weight) <> 0"
+
+
+def _step(connection: duckdb.DuckDBPyConnection, step: Step) -> None:
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_name(step.name)} AS {translated(step.sql)}")
+
+
+def _bag(columns: Sequence[str], state: str, step: str) -> str:
+    """Every row as often as the state and the weights say; more copies removed than there are is an error."""
+    names = _listed(columns)
+    both = f"SELECT {names}, 1 AS {WEIGHT} FROM {state} UNION ALL SELECT {names}, {WEIGHT} FROM {step}"
+    total = f"CASE WHEN SUM({WEIGHT}) < 0 THEN error('more copies removed than stored') ELSE SUM({WEIGHT}) END"
+    counted = f"SELECT {names}, {total} AS copies FROM ({both}) GROUP BY {names}"
+    return f"SELECT {names} FROM ({counted}), range(CAST(copies AS BIGINT)) AS copy(number) WHERE copies > 0"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(_name(name) for name in names)
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

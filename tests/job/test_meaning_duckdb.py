@@ -1,0 +1,166 @@
+"""Whole jobs in DuckDB: after each of several batches the state shows what the query gives on the tables as they are."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from random import Random
+
+import duckdb
+import pytest
+from sqlglot import parse_one
+
+from ivm_core.cost.model import Reason, Strategy
+from ivm_core.delta.state import derive_state
+from ivm_core.errors import DefinitionError, NoRule
+from ivm_core.job.build import batch_job, full_job
+from ivm_core.job.chains import LARGE, TableFacts
+from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.model import MaintenanceJob
+from ivm_core.plan.explain import explain
+from ivm_core.plan.nodes import Changes, Scan
+from ivm_core.plan.normalize import normalize
+from ivm_core.plan.to_sql import to_sql
+from tests.delta import random_plans
+from tests.job.duckdb_jobs import AFTER, BEFORE, run, stored, visible
+from tests.plan import queries
+from tests.plan.test_meaning import Row, random_rows
+
+BATCHES = 4
+QUERIES_PER_BLOCK = 15
+BLOCKS = 8
+STATE = "the_state"
+
+WRITTEN = {schema.name: schema.columns for schema in queries.TABLES.values()}
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with _connected(WRITTEN) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("sql", queries.QUERIES)
+def test_jobs_of_written_queries(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    check_written(connection, sql, zlib.crc32(sql.encode()))
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_jobs_of_random_queries(block: int) -> None:
+    with _connected(random_plans.TABLES) as connection:
+        connection.execute("PRAGMA disable_optimizer")  # planning would be most of the time
+        for seed in range(block * QUERIES_PER_BLOCK, (block + 1) * QUERIES_PER_BLOCK):
+            check_random(connection, seed)
+
+
+def check_written(connection: duckdb.DuckDBPyConnection, sql: str, seed: int) -> None:
+    """Several batches of one view; call it with a failing seed to see the case again."""
+    try:
+        view = compile_view("shop.v", parse_one(sql, read="spark"), queries.TABLES, "shop")
+    except DefinitionError as refused:
+        pytest.skip(str(refused))
+    check_view(connection, view, WRITTEN, Random(seed), f"seed {seed}\n{sql}")
+
+
+def check_random(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+    """Several batches of one random view; call it with a failing seed to see the case again."""
+    random = Random(seed)
+    plan = normalize(random_plans.RandomPlans(random, generate=False).plan(depth=random.choice((1, 2, 3, 3))))
+    view = CompiledView("v", plan, derive_state(plan), "fingerprint")
+    check_view(connection, view, random_plans.TABLES, random, f"seed {seed}\n{explain(plan)}")
+
+
+def check_view(
+    connection: duckdb.DuckDBPyConnection,
+    view: CompiledView,
+    schemas: Mapping[str, tuple[tuple[str, str], ...]],
+    random: Random,
+    what: str,
+) -> None:
+    """The first build and several batches, in each of which some of the view's tables change."""
+    types = {name: tuple(type_ for _, type_ in columns) for name, columns in schemas.items()}
+    rows = {name: random_rows(random, kinds, 6) for name, kinds in types.items()}
+    for name, own in rows.items():
+        _fill(connection, stored(name, AFTER), own)
+    try:
+        run(connection, full_job(view, Reason.FIRST_BUILD), STATE)
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as untranslated:
+        pytest.skip(f"not in DuckDB: {untranslated}")
+    _check(connection, view, f"the first build, {what}\n{rows}")
+    for number in range(BATCHES if view.tables else 0):
+        changed = frozenset(random.sample(view.tables, k=random.randint(1, len(view.tables))))
+        for name in types:
+            _fill(connection, stored(name, BEFORE), rows[name])
+            if name in changed:
+                rows[name] = _edited(random, types[name], rows[name])
+                _fill(connection, stored(name, AFTER), rows[name])
+        job = _job(random, view, changed)
+        run(connection, job, STATE)
+        _check(connection, view, f"batch {number}, {what}\n{sorted(changed)}\n{rows}\n{_text(job)}")
+
+
+def _check(connection: duckdb.DuckDBPyConnection, view: CompiledView, what: str) -> None:
+    expected = connection.execute(to_sql(view.plan, dialect="duckdb", leaf_name=_after)).fetchall()
+    assert _bag(visible(connection, view, STATE)) == _bag(expected), what
+
+
+def _connected(schemas: Mapping[str, tuple[tuple[str, str], ...]]) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute("SET threads = 1")
+    for name, columns in schemas.items():
+        typed = ", ".join(f"{column} {'varchar' if kind == 'string' else kind}" for column, kind in columns)
+        for state in (BEFORE, AFTER):
+            connection.execute(f"CREATE TABLE {stored(name, state)} ({typed})")
+    return connection
+
+
+def _after(leaf: Scan | Changes) -> str:
+    return stored(leaf.table, AFTER)
+
+
+def _bag(rows: Iterable[Row]) -> Counter[Row]:
+    """Averages of decimals are DOUBLE in DuckDB and have Spark's digits in a state: fractions are compared to four."""
+    return Counter(
+        tuple(round(float(cell), 4) if isinstance(cell, Decimal | float) else cell for cell in row) for row in rows
+    )
+
+
+def _job(random: Random, view: CompiledView, changed: frozenset[str]) -> MaintenanceJob:
+    sizes = (None, 1, LARGE, 8 * LARGE)
+    facts = {name: TableFacts(random.choice(sizes), ()) for name in view.tables} if random.random() < 0.5 else None
+    try:
+        return batch_job(view, changed, Strategy.INCREMENTAL, Reason.LINEAR, facts)
+    except NoRule:
+        return full_job(view, Reason.UNSUPPORTED_OPERATOR)
+
+
+def _text(job: MaintenanceJob) -> str:
+    return "\n".join(f"-- {step.name}\n{step.sql}" for step in job.steps)
+
+
+def _edited(random: Random, types: tuple[str, ...], rows: list[Row]) -> list[Row]:
+    """Some rows gone, some doubled, some with another value in one column, some new ones; now and then all gone."""
+    if random.random() < 0.1:
+        return []
+    fresh = iter(random_rows(random, types) + random_rows(random, types))
+    edited: list[Row] = []
+    for row in rows:
+        match random.randrange(6):
+            case 0:
+                continue
+            case 1:
+                edited += [row, row]
+            case 2:
+                other, place = next(fresh, row), random.randrange(len(row))
+                edited.append((*row[:place], other[place], *row[place + 1 :]))
+            case _:
+                edited.append(row)
+    return edited + [row for row, _ in zip(fresh, range(random.randrange(3)), strict=False)]
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Row]) -> None:
+    connection.execute(f"DELETE FROM {table}")
+    if rows:
+        connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in rows[0])})", rows)
