@@ -28,8 +28,22 @@ from ivm_core.plan.types import Type, common_type, parse_type, simple_string
 from ivm_core.plan.types_expression import type_of
 
 
+# By the operator's id; the operator is kept beside, so that no other one comes to have it.
+_known: dict[int, tuple[Plan, dict[str, Type | None]]] = {}
+_MOST = 20_000
+
+
 def types_of(plan: Plan) -> dict[str, Type | None]:
-    """Output column → Spark type, None where it is not certain."""
+    """Output column → Spark type, None where it is not certain. Known once for each operator; not to be changed."""
+    found = _known.get(id(plan))
+    if found is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        found = _known[id(plan)] = (plan, _types_of(plan))
+    return found[1]
+
+
+def _types_of(plan: Plan) -> dict[str, Type | None]:
     match plan:
         case Scan(_, columns):
             return {column.name: column.type for column in columns}
