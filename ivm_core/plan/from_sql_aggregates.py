@@ -29,8 +29,12 @@ ANONYMOUS = frozenset(
         "kll_sketch_agg_double",
         "kll_sketch_agg_float",
         "kurtosis",
+        "kll_merge_agg_bigint",
+        "kll_merge_agg_double",
+        "kll_merge_agg_float",
         "max_by",
         "min_by",
+        "mean",
         "percentile",
         "regr_avgx",
         "regr_avgy",
@@ -47,6 +51,14 @@ ANONYMOUS = frozenset(
         "theta_sketch_agg",
         "theta_union_agg",
         "theta_intersection_agg",
+        "tuple_intersection_agg_double",
+        "tuple_intersection_agg_integer",
+        "tuple_sketch_agg_double",
+        "tuple_sketch_agg_integer",
+        "tuple_union_agg_double",
+        "tuple_union_agg_integer",
+        "vector_avg",
+        "vector_sum",
         "try_avg",
         "try_sum",
         "median",
@@ -110,6 +122,8 @@ def spell_aggregate(call: exp.Expression) -> exp.Expression:
                 return exp.LogicalAnd(this=call.expressions[0])
             case "some" | "bool_or":
                 return exp.LogicalOr(this=call.expressions[0])
+            case "mean":
+                return exp.Avg(this=call.expressions[0])
             case "std":
                 return exp.Stddev(this=call.expressions[0])
     if isinstance(call, exp.WithinGroup):

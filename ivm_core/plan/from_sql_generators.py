@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.nodes import Generate
+from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.types_plan import generated_columns, type_of_argument, types_of
 
@@ -19,7 +20,9 @@ def generate(
     """``source`` with the columns that the generator makes of each row; ``scope`` sees the source's fields."""
     if not isinstance(call, GENERATORS):
         raise refusal(f"the generator {call.name or call.key}", call, "Only explode, posexplode and inline are known.")
-    bound = resolve(call, scope)
+    bound = expect_expression(call.copy())
+    for argument in list(bound.iter_expressions()):
+        argument.replace(resolve(argument, scope))
     if bound.find(exp.Placeholder):
         raise refusal("a subquery in a generator", call)
     outer = outer or isinstance(bound, OUTER_FORMS)

@@ -254,6 +254,8 @@ def _cube(parts: list[frozenset[int]]) -> Sets:
 
 def has_aggregate_inside(call: exp.Expr) -> bool:
     """Whether an aggregate's arguments hold another aggregate."""
+    if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
+        call = call.this
     return any(has_aggregate(child) for child in call.iter_expressions())
 
 

@@ -13,6 +13,7 @@ from ivm_core.plan.from_sql_generators import GENERATORS, generate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_order import bind_limit, order_items
 from ivm_core.plan.from_sql_tables import bind_from
+from ivm_core.plan.from_sql_time_windows import place_windows
 from ivm_core.plan.from_sql_windows import add_windows, name_windows
 from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, references
 from ivm_core.plan.rewrite import expect_expression, substitute
@@ -50,6 +51,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
             raise complaint(DefinitionError, "WHERE cannot hold aggregates; use HAVING.", where, "WHERE")
         apply_conditions(block, resolve(where.this, scope))
     items = _expand_items(select, block)
+    select, items = place_windows(select, items, block)
     if block.scope is not scope:  # a generator made more rows
         source = replace(source, one_row=False, at_most_one_row=False)
         scope = block.scope

@@ -55,6 +55,9 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
         tuple(resolve(item, scope) for item in (row.expressions if isinstance(row, exp.Tuple) else [row.unnest()]))
         for row in node.expressions
     )
+    named = next((row for row in node.expressions if row.find(exp.Alias, exp.TableAlias, exp.Aliases)), None)
+    if named is not None:
+        raise refusal("an alias after VALUES without parentheses", named, "Put each row into parentheses.")
     width = len(rows[0])
     if any(len(row) != width for row in rows):
         raise complaint(DefinitionError, "The rows of VALUES differ in length.", node, "VALUES")

@@ -37,7 +37,7 @@ _INT = (
     exp.Year, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.Week, exp.WeekOfYear, exp.Quarter,
     exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile,
 )  # fmt: skip
-_BIGINT = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.GroupingId, exp.IntDiv)
+_BIGINT = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.GroupingId, exp.IntDiv, exp.UnixMicros)
 _DOUBLE = (
     exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.Variance, exp.VariancePop, exp.Corr, exp.CovarSamp, exp.CovarPop,
     exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.PercentRank, exp.CumeDist,
@@ -105,6 +105,8 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return "timestamp"
         case exp.Grouping():
             return "tinyint"
+        case exp.Anonymous() if str(expression.this).lower() == "timestamp_micros":
+            return "timestamp"
     if isinstance(expression, _SAME_AS_FIRST):
         first = of(_argument(expression))
         return None if first is not None and first.startswith("interval") else first

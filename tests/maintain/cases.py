@@ -115,4 +115,10 @@ CASES = (
     Case("intersect", "SELECT k FROM fact INTERSECT SELECT k FROM dim", "affected"),
     Case("except_all", "SELECT k FROM fact EXCEPT ALL SELECT k FROM dim", "affected"),
     Case("top_k", "SELECT id, amount FROM fact ORDER BY amount DESC, id LIMIT 3", "affected"),
+    Case(
+        "tumbling_window",
+        "SELECT k, window.start AS s, count(*) AS n, sum(qty) AS q FROM fact GROUP BY k, window(at, '6 hours')",
+    ),
+    Case("sliding_window", "SELECT window(at, '5 hours', '2 hours', '30 minutes') AS w, id FROM fact"),
+    Case("lambda", "SELECT id, transform(array(k, qty), id -> id + k) AS l FROM fact"),
 )

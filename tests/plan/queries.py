@@ -255,6 +255,24 @@ select b + 1 as b, count(*) as n from t group by b having b > 1
 select 'it''s' as q, "x" as r from t
 select date_add(d, 1) as d1, d + interval '1' day as d2, datediff(d, d) as dd, date_trunc('month', d) as dt from t
 select transform(array(a, b), i -> i + n) as m from t
+select transform(array(b), A -> a + b) as x from t
+select transform(array(1), a -> a + q.y) as x from (select a as y from t) q
+select transform(array(1), a -> transform(array(b), B -> A + b + y)[0]) as x from (select a as y, b from t) q
+select transform(array(named_struct('p', b)), T -> t.p + a) as m from t
+select transform(array(1), t -> t + t1.a) as x from t as t1 join t as t2 on t1.a = t2.b
+select zip_with(array(a), array(b), (B, A) -> b - a) as m, aggregate(array(a), 0, (a, b) -> a + b, a -> a * b) as g from t
+select map_filter(map(coalesce(a, 0), b), (a, k) -> k > a) as m from t
+select array_sort(array(a, b, 7), (b, a) -> case when a < b then -1 when a > b then 1 else 0 end) as m from t where a + b > 0
+select mean(b) as x, mean(distinct a) as y from t
+select listagg(s) as l, string_agg(s, '-') as m from (select s from t where s = 'x')
+select first(x, true) as f, last(x) ignore nulls as l, any_value(x, true) as v from (select max(a) as x from t)
+select to_char(a, '99') as c, unix_date(d) as u, mod(a, b), ucase(s), lcase(s) from t where b > 0
+select max_by(k, x, 2) as m from (select 1 as k, 2 as x union all select 3, 4)
+select sum(a) as s, count(a) as n from values (null), (null) as v(a)
+select window(d, '1 hour'), window.start as s from t
+select window(d, '1 hour', '30 minutes').start as x, count(*) as n from t group by window(d, '1 hour', '30 minutes')
+select a, window.start, count(*) as n from t group by a, window(d, '50 hours', '20 hours', '5 minutes') having window.end > timestamp'2024-01-01'
+select a, w.start, window_time(w) as x from (select a, window(d, '1 week 2 days') as w, count(*) from t group by a, 2) q
 """.strip().splitlines()
 
 QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS)
