@@ -9,12 +9,13 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.from_sql_aggregates import has_aggregate
-from ivm_core.plan.from_sql_generators import GENERATORS, generate
+from ivm_core.plan.from_sql_generators import generate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_order import bind_limit, order_items
 from ivm_core.plan.from_sql_tables import bind_from
 from ivm_core.plan.from_sql_time_windows import place_windows
 from ivm_core.plan.from_sql_windows import add_windows, name_windows
+from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, references
 from ivm_core.plan.rewrite import expect_expression, substitute
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
@@ -43,7 +44,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         if select.args.get(argument):
             raise refusal(construct, select)
     source = bind_from(select, scope)
-    scope = replace(scope, fields=source.fields)
+    beside = scope.beside.names if scope.beside is not None else ()
+    scope = replace(scope, fields=source.fields, beside=None)
     block = Block(scope, source.plan, list(source.correlated))
     where = select.args.get("where")
     if where is not None:
@@ -84,7 +86,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         apply_conditions(block, qualify)
     if defaults and block.correlated:
         return _values_relation(block, items, bound, defaults, having)
-    relation = _project(block, items, bound, sort, select)
+    relation = _project(block, items, bound, sort, select, frozenset(beside))
     # One group of everything makes one row, which HAVING and QUALIFY may drop.
     single = (grouped and group is None) or (not grouped and source.one_row)
     filtered = having is not None or qualify is not None or (where is not None and not grouped)
@@ -106,7 +108,7 @@ def _expand_items(select: exp.Select, block: Block) -> list[Item]:
     """SELECT items with their labels: stars replaced by columns, generators moved below."""
     items: list[Item] = []
     for expression in select.expressions:
-        if isinstance(expression, exp.Aliases) or isinstance(expression.unalias(), GENERATORS):
+        if isinstance(expression, exp.Aliases) or is_generator(expression.unalias()):
             items.extend(_generated(expression, block, select))
         elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
             items.extend(_star(expression, block.scope))
@@ -206,9 +208,14 @@ def _check_grouped(block: Block, expressions: list[exp.Expression]) -> None:
 
 
 def _project(
-    block: Block, items: list[Item], bound: list[exp.Expression], sort: list[exp.Expression], select: exp.Select
+    block: Block,
+    items: list[Item],
+    bound: list[exp.Expression],
+    sort: list[exp.Expression],
+    select: exp.Select,
+    beside: frozenset[str],
 ) -> Relation:
-    """The SELECT list over the block's plan, keeping what outer conditions and ORDER BY still need."""
+    """The SELECT list over the block's plan, keeping what outer conditions, ORDER BY and LATERAL still need."""
     context = block.scope.context
     inside = set(block.plan.names)
     columns: list[Named] = []
@@ -229,7 +236,7 @@ def _project(
     hidden = {name for part in block.correlated for name in references(part) & inside}
     if not distinct and (select.args.get("limit") or select.args.get("offset")):
         hidden |= {name for part in sort for name in references(part)}
-    hidden -= {named.name for named in columns}
+    hidden = (hidden | beside) - {named.name for named in columns}
     if distinct:
         if not all(_compares_columns(part, inside) for part in block.correlated):
             raise refusal("DISTINCT above a correlated condition that does not compare columns", block.correlated[0])

@@ -94,6 +94,7 @@ class Scope:
     outer: Scope | None = None
     aliases_first: bool = False  # ORDER BY sees the output before the input
     plan: Plan | None = None  # of an enclosing query: what its rows are where the subquery stands
+    beside: Plan | None = None  # for LATERAL: the rows that the subquery's FROM is joined to, which the result keeps
 
     def labels(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(f.label for f in self.fields), *self.aliases)))

@@ -105,6 +105,9 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return "timestamp"
         case exp.Grouping():
             return "tinyint"
+        case exp.GenerateSeries():
+            ends = [of(expression.args[end]) for end in ("start", "end")]
+            return f"array<{common_type(*ends)}>" if all(end in INTEGRAL for end in ends) else None
         case exp.Anonymous() if str(expression.this).lower() == "timestamp_micros":
             return "timestamp"
     if isinstance(expression, _SAME_AS_FIRST):

@@ -121,4 +121,13 @@ CASES = (
     ),
     Case("sliding_window", "SELECT window(at, '5 hours', '2 hours', '30 minutes') AS w, id FROM fact"),
     Case("lambda", "SELECT id, transform(array(k, qty), id -> id + k) AS l FROM fact"),
+    Case(
+        "pivot",
+        "SELECT * FROM (SELECT k, g, qty FROM fact) PIVOT (sum(qty) AS s, count(*) AS n FOR g IN ('a' AS a, NULL AS no, ''))",
+    ),
+    Case("unpivot", "SELECT * FROM (SELECT id, k, qty FROM fact) UNPIVOT (v FOR c IN (k, qty AS q))"),
+    Case("stack", "SELECT id, s.* FROM fact LATERAL VIEW stack(2, 'k', k, 'qty', qty) s AS c, v"),
+    Case(
+        "lateral", "SELECT f.id, l.y FROM fact f, LATERAL (SELECT o.score + f.qty AS y FROM other o WHERE o.k = f.k) l"
+    ),
 )
