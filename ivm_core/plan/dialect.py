@@ -16,6 +16,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 CALLED = "called"  # in an expression's meta: the name that a function was called by, where it has several
 
+_AS_WRITTEN = ("parse_json", "percentile_cont", "percentile_disc", "to_char", "unix_date")
+
 Builder = Callable[[list[exp.Expr]], exp.Expr]
 _BUILDERS: dict[str, Builder] = _Parser.FUNCTIONS
 
@@ -46,7 +48,7 @@ class SparkParser(_Parser):
 
     FUNCTIONS: ClassVar = {
         **_BUILDERS,
-        **{name.upper(): as_written(name) for name in ("parse_json", "to_char", "unix_date")},
+        **{name.upper(): as_written(name) for name in _AS_WRITTEN},
         **{name.upper(): _called(name) for name in ("lcase", "ucase", "mod")},
         "MAX_BY": _of_two("max_by", exp.ArgMax),
         "MIN_BY": _of_two("min_by", exp.ArgMin),

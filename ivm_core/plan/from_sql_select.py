@@ -18,9 +18,12 @@ from ivm_core.plan.from_sql_windows import add_windows, name_windows
 from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, references
 from ivm_core.plan.rewrite import expect_expression, substitute
-from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
+from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
 from ivm_core.plan.subqueries import Block, apply_conditions, attach
+from ivm_core.plan.types import parse_type
+from ivm_core.plan.types_expression import type_of
+from ivm_core.plan.types_plan import types_of
 
 Item = tuple[str | None, exp.Expr]
 REFUSED = {
@@ -111,7 +114,7 @@ def _expand_items(select: exp.Select, block: Block) -> list[Item]:
         if isinstance(expression, exp.Aliases) or is_generator(expression.unalias()):
             items.extend(_generated(expression, block, select))
         elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
-            items.extend(_star(expression, block.scope))
+            items.extend(_star(expression, block))
         else:
             named = name_windows(expression, select)
             items.append((_label(named), named.unalias()))
@@ -128,20 +131,34 @@ def _label(expression: exp.Expr) -> str | None:
     return None
 
 
-def _star(node: exp.Expr, scope: Scope) -> list[Item]:
-    """``*``, ``t.*`` and ``* EXCEPT (…)``; each column by its plan name."""
+def _star(node: exp.Expr, block: Block) -> list[Item]:
+    """``*``, ``t.*``, ``t.struct.*`` and ``* EXCEPT (…)``; each column by its plan name."""
+    scope = block.scope
     star = node.this if isinstance(node, exp.Column) else node
     if star.args.get("replace") or star.args.get("rename"):
         raise refusal("* REPLACE or RENAME", node, "List the columns.")
     qualifier = tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
     fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
     left_out = {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
+    if not fields and not left_out and match_field(scope, qualifier, node) is not None:
+        return _struct_star(node, block)
     if not fields:
         raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
     unknown = left_out - {f.label.lower() for f in fields}
     if unknown:
         raise complaint(DefinitionError, f"EXCEPT names no column of *: {', '.join(sorted(unknown))}.", node, "EXCEPT")
     return [(f.label, _Bound(this=column(f.name))) for f in fields if f.label.lower() not in left_out]
+
+
+def _struct_star(node: exp.Expr, block: Block) -> list[Item]:
+    """The fields of a struct, each by its name."""
+    parts = node.parts[:-1] if isinstance(node, exp.Column) else []
+    value = expect_expression(resolve(exp.column(*(part.copy() for part in reversed(parts))), block.scope))
+    kind = parse_type(type_of(value, types_of(block.plan)) or "void")
+    if kind is None or kind.this != exp.DType.STRUCT:
+        raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
+    names = [field.name for field in kind.expressions]
+    return [(name, _Bound(this=exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True)))) for name in names]
 
 
 class _Bound(exp.Expression):

@@ -130,4 +130,10 @@ CASES = (
     Case(
         "lateral", "SELECT f.id, l.y FROM fact f, LATERAL (SELECT o.score + f.qty AS y FROM other o WHERE o.k = f.k) l"
     ),
+    Case(
+        "ordered_sets",
+        "SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY qty DESC) AS p, mode() WITHIN GROUP (ORDER BY k) AS m,"
+        " listagg(DISTINCT name) WITHIN GROUP (ORDER BY name) AS l FROM (SELECT g, qty, k, cast(qty AS string) AS name FROM fact) GROUP BY g",
+        "affected",
+    ),
 )

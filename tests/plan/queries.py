@@ -350,6 +350,21 @@ select l.x from lateral (select 1 as x) l
 select t.a, x.* from t left join lateral posexplode(filter(array(a, b), i -> i > 1)) as x on true
 select t.a, x.p, x.q from t left join lateral inline(filter(array(named_struct('p', a, 'q', b)), x -> x.p > 1)) as x on true
 select t.a, x.e from t left join lateral explode(filter(array(a, b), i -> i > 1)) as x(e) on true
+select a, percentile_disc(0.5) within group (order by b) as p from t group by a
+select percentile_disc(array(0.2, 0.5)) within group (order by b desc) as p from t
+select percentile_cont(0.3) within group (order by b desc) as p, percentile_cont(0.3) within group (order by b) as q, percentile(b, 0.7) as r from t
+select mode() within group (order by b) as p, mode() within group (order by b desc) as q, mode(b, true) as r from t
+select listagg(s, ',') within group (order by s desc) as p, listagg(distinct s, ',') within group (order by s) as q from t
+select listagg(s, '') within group (order by b desc, s, n) as p, listagg(s) within group (order by s) as q from t
+select percentile_disc(0.5) within group (order by b) filter (where a > 1) as p, mode() within group (order by b) filter (where a < 2) as m from t
+select a, percentile_disc(0.5) within group (order by b) over (partition by a) as p from t
+select a, percentile_cont(0.5) within group (order by b) over (partition by a) as p from t
+select a, percentile_disc(0.5) within group (order by b + 1 desc) + 1 as p from t group by a having percentile_disc(0.9) within group (order by n) > 0
+select a, (select percentile_disc(0.5) within group (order by x) from u where u.a = t.a) as p from t
+select q.st.* from (select named_struct('x', a, 'y', b) as st from t) q
+select st.*, 1 as o from (select named_struct('x', a, 'y', b) as st, a from t) q
+select datediff(MONTH, date'2024-01-01', d) as mm, datediff(d, date'2024-01-01') as x, timestampdiff(HOUR, timestamp'2024-01-01 00:00:00', d) as h from t
+select extract(MONTH FROM INTERVAL '2021-11' YEAR TO MONTH) as m, extract(month from d) as n from t
 """.strip().splitlines()
 
 QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS)
