@@ -153,7 +153,8 @@ def _star(node: exp.Expr, block: Block) -> list[Item]:
 def _struct_star(node: exp.Expr, block: Block) -> list[Item]:
     """The fields of a struct, each by its name."""
     parts = node.parts[:-1] if isinstance(node, exp.Column) else []
-    value = expect_expression(resolve(exp.column(*(part.copy() for part in reversed(parts))), block.scope))
+    places = zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)
+    value = expect_expression(resolve(exp.Column(**{place: part.copy() for place, part in places}), block.scope))
     kind = parse_type(type_of(value, types_of(block.plan)) or "void")
     if kind is None or kind.this != exp.DType.STRUCT:
         raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
