@@ -115,7 +115,7 @@ select first_value(b) over (partition by a order by b, c, s, d, n) as f, last_va
 select lag(b, 2, 0) over (order by a, b, c, s, d, n) as l, lead(b) ignore nulls over (order by a, b, c, s, d, n) as m from t
 select sum(a) over (order by b rows 1 preceding) is null as x, count(*) over (partition by a, b) as y from t where a = 100
 select collect_list(a) over (partition by b order by a) is null as x, sum(a) filter (where b > 1) over (partition by b) as y from t
-select if(a > 1, 1, 2.5) as x, case when a > 1 then 1 else 'x' end as y, greatest(a, 1.5) as z, coalesce(a, '7') as w from t
+select if(a > 1, 1, 2.5) as x, case when a > 1 then 1 else '5' end as y, greatest(a, 1.5) as z, coalesce(a, '7') as w from t
 select nvl(s, a) as x, array(a, '1') as y, a in ('1', '2') as z, a between '1' and '2' as w, s > 1 as v from t where s is null
 select cast(c as bigint) as x, cast(c as string) as y, cast(s as binary) as z, cast(true as int) as w, cast('true' as boolean) as v, boolean(a) as u from t
 select decimal(a) as x, cast(a as decimal) as y, double(c) as z, string(c) as w, float(c) as v, date('2024-01-01') as u, timestamp('2024-01-01') as ts from t
