@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
 from ivm_core.engine.queries import is_connect, select
+from ivm_core.plan.dialect import SparkAsWritten
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -103,7 +104,7 @@ class Bindings:
 
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
-        tree = sqlglot.parse_one(query, read="spark") if isinstance(query, str) else query
+        tree = sqlglot.parse_one(query, read=SparkAsWritten) if isinstance(query, str) else query
         if names is not None:
             return select(self.spark, rename_tables(tree, names).sql("spark"))
         along: dict[str, DataFrame] = {}

@@ -23,6 +23,7 @@ from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarg
 from ivm_core.engine.small import HERE, SmallRelation, compute
 from ivm_core.engine.write import Writing, write
 from ivm_core.job.model import Input, MaintenanceJob, Slice, Step, WriteKind
+from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _is_kept(writing: Writing, job: MaintenanceJob, step: Step) -> bool:
 
 
 def _mentions(step: Step, name: str) -> bool:
-    return any(table.name == name for table in tables_of(sqlglot.parse_one(step.sql, read="spark")))
+    return any(table.name == name for table in tables_of(sqlglot.parse_one(step.sql, read=SparkAsWritten)))
 
 
 def _confirm(spark: SparkSession, applied: Applied, state: State, tag: CommitTag, work: _Work) -> Applied:
@@ -136,7 +137,7 @@ class _Work:
     def compute(self, step: Step, *, kept: bool) -> None:
         """Run a step's SELECT; ``kept``: once, in memory, counted."""
         self.report(step.name)
-        tree = sqlglot.parse_one(step.sql, read="spark")
+        tree = sqlglot.parse_one(step.sql, read=SparkAsWritten)
         for table in tables_of(tree):
             self._open(table.name)
         if kept:

@@ -15,6 +15,7 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import STATE_TABLE
 from ivm_core.errors import BaseTableError, UnknownTableError
+from ivm_core.plan.dialect import SparkAsWritten
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,7 +94,7 @@ def register_table(spark: SparkSession, name: str, location: str) -> None:
 def create_table(spark: SparkSession, table: TableDefinition, location: str) -> None:
     """Run a project's CREATE TABLE, the data going to ``location`` unless the statement names a place itself."""
     create_schema(spark, table.name)
-    statement = sqlglot.parse_one(table.sql, read="spark")
+    statement = sqlglot.parse_one(table.sql, read=SparkAsWritten)
     assert isinstance(statement, exp.Create)
     properties = statement.args.get("properties") or exp.Properties(expressions=[])
     if not any(isinstance(item, exp.LocationProperty) for item in properties.expressions):
@@ -113,7 +114,7 @@ def register_view(spark: SparkSession, name: str, location: str, visible_sql: st
     """Show a view under its name: the visible SELECT over the state table, which gets a hidden name beside it."""
     hidden = state_name(name)
     register_table(spark, hidden, location)
-    select = sqlglot.parse_one(visible_sql, read="spark")
+    select = sqlglot.parse_one(visible_sql, read=SparkAsWritten)
     for table in tables_of(select):
         if table.name == STATE_TABLE and not table.args.get("db"):
             if not table.alias:

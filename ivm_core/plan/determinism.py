@@ -57,6 +57,7 @@ _NAMES = {
         ],
         _SESSION,
     ),
+    "measure": "It is for metric views only. Write the aggregate.",
 }
 _UNSAFE_NAMES = frozenset(["java_method", "reflect", "try_reflect"])
 
@@ -75,6 +76,10 @@ def check_determinism(query: exp.Expr) -> None:
         name = str(node.this).lower() if isinstance(node, exp.Anonymous) else ""
         if name in _UNSAFE_NAMES:
             raise complaint(UnsupportedConstruct, f"{name}() is refused. {_UNSAFE}", node, name)
+        if isinstance(node, exp.DataType) and node.this == exp.DType.TIME:
+            raise complaint(UnsupportedConstruct, "The type TIME cannot be kept in a view.", node.parent, "TIME")
+        if name == "aes_encrypt" and not _is_fixed_cipher(node):
+            raise complaint(NondeterministicError, f"aes_encrypt() cannot be used in a view. {_RANDOM}", node, name)
         reason = _NAMES.get(name) or _CLASSES.get(type(node))
         if reason:
             name = name or _sql_name(node)
@@ -128,6 +133,13 @@ def _rest(
         for name in source.names
         if name not in named and not any(word in (types.get(name) or "") for word in ("map<", "variant"))
     )
+
+
+def _is_fixed_cipher(call: exp.Expr) -> bool:
+    """Whether aes_encrypt() takes no initialisation vector, or a given one: otherwise it throws the dice for it."""
+    mode = call.expressions[2].name.upper() if len(call.expressions) > 2 else "GCM"
+    given = call.expressions[4] if len(call.expressions) > 4 else exp.Literal.string("")
+    return mode == "ECB" or not (isinstance(given, exp.Literal) and given.name == "")
 
 
 def _sql_name(node: exp.Expr) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp, parse_one
 
+from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import column
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.to_sql_names import is_plain, quote_where_needed
@@ -23,12 +24,12 @@ def spell_name(name: str) -> str:
 
 def read_expression(text: str) -> exp.Expression:
     """The expression of a text, with column references as ``nodes.column`` makes them. Raises sqlglot's ParseError."""
-    return in_one_form(parse_one(text, dialect=DIALECT))
+    return in_one_form(parse_one(text, dialect=SparkAsWritten))
 
 
 def read_ordering(text: str) -> exp.Expression:
     """The same for an item of ORDER BY."""
-    return in_one_form(parse_one(text, dialect=DIALECT, into=exp.Ordered))
+    return in_one_form(parse_one(text, dialect=SparkAsWritten, into=exp.Ordered))
 
 
 def canonical(expression: exp.Expr) -> exp.Expression:

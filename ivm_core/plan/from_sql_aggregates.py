@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from ivm_core.plan.functions import sql_name
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.scope import refusal
 
@@ -29,9 +30,15 @@ ANONYMOUS = frozenset(
         "kll_sketch_agg_double",
         "kll_sketch_agg_float",
         "kurtosis",
+        "kll_merge_agg_bigint",
+        "kll_merge_agg_double",
+        "kll_merge_agg_float",
         "max_by",
         "min_by",
+        "mean",
         "percentile",
+        "percentile_cont",
+        "percentile_disc",
         "regr_avgx",
         "regr_avgy",
         "regr_count",
@@ -47,6 +54,14 @@ ANONYMOUS = frozenset(
         "theta_sketch_agg",
         "theta_union_agg",
         "theta_intersection_agg",
+        "tuple_intersection_agg_double",
+        "tuple_intersection_agg_integer",
+        "tuple_sketch_agg_double",
+        "tuple_sketch_agg_integer",
+        "tuple_union_agg_double",
+        "tuple_union_agg_integer",
+        "vector_avg",
+        "vector_sum",
         "try_avg",
         "try_sum",
         "median",
@@ -110,6 +125,8 @@ def spell_aggregate(call: exp.Expression) -> exp.Expression:
                 return exp.LogicalAnd(this=call.expressions[0])
             case "some" | "bool_or":
                 return exp.LogicalOr(this=call.expressions[0])
+            case "mean":
+                return exp.Avg(this=call.expressions[0])
             case "std":
                 return exp.Stddev(this=call.expressions[0])
     if isinstance(call, exp.WithinGroup):
@@ -160,6 +177,10 @@ def _filtered(call: exp.Expression, condition: exp.Expr) -> exp.Expression:
     if isinstance(call, _SEE_NULLS):
         raise refusal(f"{call.sql_name().lower()}() with FILTER", call, "Use max(), min() or a subquery.")
     result = call.copy()
+    if isinstance(result, exp.WithinGroup):
+        ordered = result.expression.expressions[0]
+        ordered.set("this", _when(condition, ordered.this))
+        return result
     if isinstance(result, exp.ArgMax | exp.ArgMin):
         result.set("expression", _when(condition, result.expression))
         return result
@@ -181,8 +202,11 @@ def _when(condition: exp.Expr, value: exp.Expr) -> exp.Case:
 
 
 def _within_group(call: exp.WithinGroup) -> exp.Expression:
-    """``percentile_cont(p) WITHIN GROUP (ORDER BY x)`` is Spark's ``percentile(x, p)``; sqlglot prints an estimate."""
+    """``percentile_cont(p) WITHIN GROUP (ORDER BY x)`` is Spark's ``percentile(x, p)``; others stay as they are."""
     order = call.expression.expressions
-    if isinstance(call.this, exp.PercentileCont) and len(order) == 1 and not order[0].args.get("desc"):
-        return exp.Quantile(this=order[0].this, quantile=call.this.this)
-    raise refusal(f"{call.this.sql_name().lower()}() WITHIN GROUP", call, "Use percentile(x, p).")
+    name = sql_name(call.this)
+    if name not in ("percentile_cont", "percentile_disc", "mode") or len(order) != 1:
+        raise refusal(f"{name}() WITHIN GROUP", call, "Use percentile(x, p).")
+    if name == "percentile_cont" and not order[0].args.get("desc"):
+        return exp.Quantile(this=order[0].this, quantile=call.this.expressions[0])
+    return call

@@ -254,6 +254,10 @@ def _cube(parts: list[frozenset[int]]) -> Sets:
 
 def has_aggregate_inside(call: exp.Expr) -> bool:
     """Whether an aggregate's arguments hold another aggregate."""
+    if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
+        return has_aggregate_inside(call.this)
+    if isinstance(call, exp.WithinGroup):
+        return has_aggregate_inside(call.this) or has_aggregate(call.expression)
     return any(has_aggregate(child) for child in call.iter_expressions())
 
 

@@ -9,16 +9,21 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.from_sql_aggregates import has_aggregate
-from ivm_core.plan.from_sql_generators import GENERATORS, generate
+from ivm_core.plan.from_sql_generators import generate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_order import bind_limit, order_items
 from ivm_core.plan.from_sql_tables import bind_from
+from ivm_core.plan.from_sql_time_windows import place_windows
 from ivm_core.plan.from_sql_windows import add_windows, name_windows
+from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, references
 from ivm_core.plan.rewrite import expect_expression, substitute
-from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
+from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
 from ivm_core.plan.subqueries import Block, apply_conditions, attach
+from ivm_core.plan.types import parse_type
+from ivm_core.plan.types_expression import type_of
+from ivm_core.plan.types_plan import types_of
 
 Item = tuple[str | None, exp.Expr]
 REFUSED = {
@@ -42,7 +47,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         if select.args.get(argument):
             raise refusal(construct, select)
     source = bind_from(select, scope)
-    scope = replace(scope, fields=source.fields)
+    beside = scope.beside.names if scope.beside is not None else ()
+    scope = replace(scope, fields=source.fields, beside=None)
     block = Block(scope, source.plan, list(source.correlated))
     where = select.args.get("where")
     if where is not None:
@@ -50,6 +56,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
             raise complaint(DefinitionError, "WHERE cannot hold aggregates; use HAVING.", where, "WHERE")
         apply_conditions(block, resolve(where.this, scope))
     items = _expand_items(select, block)
+    select, items = place_windows(select, items, block)
     if block.scope is not scope:  # a generator made more rows
         source = replace(source, one_row=False, at_most_one_row=False)
         scope = block.scope
@@ -82,7 +89,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         apply_conditions(block, qualify)
     if defaults and block.correlated:
         return _values_relation(block, items, bound, defaults, having)
-    relation = _project(block, items, bound, sort, select)
+    relation = _project(block, items, bound, sort, select, frozenset(beside))
     # One group of everything makes one row, which HAVING and QUALIFY may drop.
     single = (grouped and group is None) or (not grouped and source.one_row)
     filtered = having is not None or qualify is not None or (where is not None and not grouped)
@@ -104,10 +111,10 @@ def _expand_items(select: exp.Select, block: Block) -> list[Item]:
     """SELECT items with their labels: stars replaced by columns, generators moved below."""
     items: list[Item] = []
     for expression in select.expressions:
-        if isinstance(expression, exp.Aliases) or isinstance(expression.unalias(), GENERATORS):
+        if isinstance(expression, exp.Aliases) or is_generator(expression.unalias()):
             items.extend(_generated(expression, block, select))
         elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
-            items.extend(_star(expression, block.scope))
+            items.extend(_star(expression, block))
         else:
             named = name_windows(expression, select)
             items.append((_label(named), named.unalias()))
@@ -124,20 +131,35 @@ def _label(expression: exp.Expr) -> str | None:
     return None
 
 
-def _star(node: exp.Expr, scope: Scope) -> list[Item]:
-    """``*``, ``t.*`` and ``* EXCEPT (…)``; each column by its plan name."""
+def _star(node: exp.Expr, block: Block) -> list[Item]:
+    """``*``, ``t.*``, ``t.struct.*`` and ``* EXCEPT (…)``; each column by its plan name."""
+    scope = block.scope
     star = node.this if isinstance(node, exp.Column) else node
     if star.args.get("replace") or star.args.get("rename"):
         raise refusal("* REPLACE or RENAME", node, "List the columns.")
     qualifier = tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
     fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
     left_out = {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
+    if not fields and not left_out and match_field(scope, qualifier, node) is not None:
+        return _struct_star(node, block)
     if not fields:
         raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
     unknown = left_out - {f.label.lower() for f in fields}
     if unknown:
         raise complaint(DefinitionError, f"EXCEPT names no column of *: {', '.join(sorted(unknown))}.", node, "EXCEPT")
     return [(f.label, _Bound(this=column(f.name))) for f in fields if f.label.lower() not in left_out]
+
+
+def _struct_star(node: exp.Expr, block: Block) -> list[Item]:
+    """The fields of a struct, each by its name."""
+    parts = node.parts[:-1] if isinstance(node, exp.Column) else []
+    places = zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)
+    value = expect_expression(resolve(exp.Column(**{place: part.copy() for place, part in places}), block.scope))
+    kind = parse_type(type_of(value, types_of(block.plan)) or "void")
+    if kind is None or kind.this != exp.DType.STRUCT:
+        raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
+    names = [field.name for field in kind.expressions]
+    return [(name, _Bound(this=exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True)))) for name in names]
 
 
 class _Bound(exp.Expression):
@@ -204,9 +226,14 @@ def _check_grouped(block: Block, expressions: list[exp.Expression]) -> None:
 
 
 def _project(
-    block: Block, items: list[Item], bound: list[exp.Expression], sort: list[exp.Expression], select: exp.Select
+    block: Block,
+    items: list[Item],
+    bound: list[exp.Expression],
+    sort: list[exp.Expression],
+    select: exp.Select,
+    beside: frozenset[str],
 ) -> Relation:
-    """The SELECT list over the block's plan, keeping what outer conditions and ORDER BY still need."""
+    """The SELECT list over the block's plan, keeping what outer conditions, ORDER BY and LATERAL still need."""
     context = block.scope.context
     inside = set(block.plan.names)
     columns: list[Named] = []
@@ -227,7 +254,7 @@ def _project(
     hidden = {name for part in block.correlated for name in references(part) & inside}
     if not distinct and (select.args.get("limit") or select.args.get("offset")):
         hidden |= {name for part in sort for name in references(part)}
-    hidden -= {named.name for named in columns}
+    hidden = (hidden | beside) - {named.name for named in columns}
     if distinct:
         if not all(_compares_columns(part, inside) for part in block.correlated):
             raise refusal("DISTINCT above a correlated condition that does not compare columns", block.correlated[0])

@@ -8,11 +8,14 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnknownTableError
-from ivm_core.plan.from_sql_generators import GENERATORS, generate
+from ivm_core.plan.from_sql_generators import KNOWN, bind_range, generate
+from ivm_core.plan.from_sql_lateral import join_lateral
+from ivm_core.plan.from_sql_pivot import bind_pivot
+from ivm_core.plan.functions import is_generator, sql_name
 from ivm_core.plan.nodes import Join, JoinKind, Named, Project, Scan, ScanColumn, Values, column, keep, references
 from ivm_core.plan.rewrite import both, conjuncts
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
-from ivm_core.plan.subqueries import Block, apply_conditions, join_lateral
+from ivm_core.plan.subqueries import Block, apply_conditions
 from ivm_core.plan.types import common_type
 from ivm_core.plan.types_expression import type_of
 
@@ -33,9 +36,14 @@ KINDS = {
 def bind_from(select: exp.Expr, scope: Scope) -> Relation:
     """The relation of a SELECT's FROM clause with its joins and LATERAL VIEWs; one row without columns if there is none."""
     clause = select.args.get("from_")
+    beside, inner = scope.beside, replace(scope, beside=None)
     if clause is None:
-        return one_row(scope)
-    relation = bind_table(clause.this, scope)
+        return one_row(scope) if beside is None else Relation(beside, ())
+    relation = bind_table(clause.this, scope if _is_generator(clause.this) else inner)
+    if beside is not None and not _is_generator(clause.this):
+        joined = Join(beside, relation.plan, JoinKind.INNER, both(*relation.correlated))
+        relation = Relation(joined, relation.fields)
+    scope = inner
     # Left to right, a comma like a JOIN, as Spark does unless spark.sql.ansi.relationPrecedence is set.
     for join in select.args.get("joins") or []:
         relation = _join(relation, join, scope)
@@ -55,6 +63,9 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
         tuple(resolve(item, scope) for item in (row.expressions if isinstance(row, exp.Tuple) else [row.unnest()]))
         for row in node.expressions
     )
+    named = next((row for row in node.expressions if row.find(exp.Alias, exp.TableAlias, exp.Aliases)), None)
+    if named is not None:
+        raise refusal("an alias after VALUES without parentheses", named, "Put each row into parentheses.")
     width = len(rows[0])
     if any(len(row) != width for row in rows):
         raise complaint(DefinitionError, "The rows of VALUES differ in length.", node, "VALUES")
@@ -71,8 +82,6 @@ def bind_values(node: exp.Values, scope: Scope) -> Relation:
 
 def bind_table(node: exp.Expr, scope: Scope) -> Relation:
     """One item of FROM with its alias."""
-    if node.args.get("pivots"):
-        raise refusal("PIVOT or UNPIVOT", node, "Use aggregates with FILTER or CASE.")
     if node.args.get("sample"):
         raise refusal("TABLESAMPLE", node, "A sample is not determined by the table.")
     match node:
@@ -92,6 +101,8 @@ def bind_table(node: exp.Expr, scope: Scope) -> Relation:
         case _:
             raise refusal(f"{node.key.upper()} in FROM", node)
     relation = _aliased(relation, node, scope)
+    for pivot in node.args.get("pivots") or []:
+        relation = _aliased(bind_pivot(relation, pivot, scope), pivot, scope)
     for join in node.args.get("joins") or []:  # a JOIN (b JOIN c …) and a JOIN b JOIN c ON … ON …
         relation = _join(relation, join, scope)
     return relation
@@ -123,8 +134,11 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
             raise refusal("time travel in FROM" if argument in ("version", "when") else argument.upper(), node)
     if not isinstance(node.this, exp.Identifier):
         if _is_generator(node):
-            return generate(one_row(scope), node.this, _labels(node), (), False, scope)
-        raise refusal("a table-valued function", node, "Only explode, posexplode and inline are known.")
+            source = one_row(scope) if scope.beside is None else Relation(scope.beside, ())
+            return generate(source, node.this, _labels(node), (), False, replace(scope, beside=None))
+        if sql_name(node.this) == "range":
+            return bind_range(node.this, scope)
+        raise refusal("a table-valued function", node, KNOWN)
     parts = [part.name.lower() for part in node.parts]
     if any(character in part for part in parts for character in "/\\:"):
         raise refusal("a table named by its path", node, "Register it under a name.")
@@ -224,13 +238,19 @@ def _lateral(left: Relation, node: exp.Expr, scope: Scope, kind: JoinKind, on: e
     alias = node.args.get("alias")
     qualifier = (alias.name.lower(),) if alias is not None and alias.name else ()
     if isinstance(body, exp.Query):
-        condition = on.this if isinstance(on, exp.Boolean) else on
-        if kind not in (JoinKind.INNER, JoinKind.LEFT) or condition not in (None, True):
+        condition = None if isinstance(on, exp.Boolean) and on.this else on
+        if kind not in (JoinKind.INNER, JoinKind.LEFT) or (condition is not None and kind != JoinKind.INNER):
             raise refusal(f"{kind.value.upper()} JOIN LATERAL with a condition", node)
-        return join_lateral(left, body, inner, kind, qualifier, _labels(node))
-    if kind != JoinKind.INNER or on is not None:
-        raise refusal(f"{kind.value.upper()} JOIN with a generator", node, "Use LATERAL VIEW [OUTER].")
-    return generate(left, body, _labels(node), qualifier, bool(node.args.get("outer")), inner)
+        joined = join_lateral(left, body, inner, kind, qualifier, _labels(node))
+        if condition is None:
+            return joined
+        block = Block(replace(scope, fields=joined.fields), joined.plan, list(joined.correlated))
+        apply_conditions(block, resolve(condition, block.scope))
+        return Relation(block.plan, joined.fields, tuple(block.correlated))
+    if kind not in (JoinKind.INNER, JoinKind.LEFT) or not (on is None or (isinstance(on, exp.Boolean) and on.this)):
+        raise refusal(f"{kind.value.upper()} JOIN with a generator and a condition", node, "Use LATERAL VIEW [OUTER].")
+    outer = bool(node.args.get("outer")) or kind == JoinKind.LEFT
+    return generate(left, body, _labels(node), qualifier, outer, inner)
 
 
 def _labels(node: exp.Expr) -> tuple[str, ...]:
@@ -239,4 +259,4 @@ def _labels(node: exp.Expr) -> tuple[str, ...]:
 
 
 def _is_generator(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Table) and isinstance(node.this, GENERATORS)
+    return isinstance(node, exp.Table) and is_generator(node.this)

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from ivm_core.plan.lambdas import rename_parameters
 from ivm_core.plan.nodes import (
     Aggregate,
     Changes,
@@ -39,11 +40,14 @@ def name_columns(plan: Plan, hints: Mapping[str, tuple[str, str]]) -> tuple[Plan
     """
     present = tuple(dict.fromkeys(name for node in walk(plan) for name in node.names if name in hints))
     names = _choose([(name, *hints[name]) for name in present])
-    return rename(plan, names), names
+    return rename(plan, names, _visible(plan, names, hints)), names
 
 
-def rename(plan: Plan, names: Mapping[str, str]) -> Plan:
-    """The plan with its columns renamed throughout; names that are not mapped stay."""
+def rename(plan: Plan, names: Mapping[str, str], taken: frozenset[str] = frozenset()) -> Plan:
+    """The plan with its columns renamed throughout; names that are not mapped stay.
+
+    ``taken``: names in lower case that no parameter of a lambda function may have, as it would hide what they name.
+    """
 
     def scan(columns: tuple[ScanColumn, ...]) -> tuple[ScanColumn, ...]:
         return tuple(replace(item, name=names.get(item.name, item.name)) for item in columns)
@@ -52,7 +56,7 @@ def rename(plan: Plan, names: Mapping[str, str]) -> Plan:
         return tuple(names.get(item, item) for item in columns)
 
     def scalar(expression: exp.Expression) -> exp.Expression:
-        return _rename_references(expression, names)
+        return rename_parameters(_rename_references(expression, names), taken)
 
     def named(columns: tuple[Named, ...]) -> tuple[Named, ...]:
         return tuple(Named(names.get(item.name, item.name), scalar(item.expression)) for item in columns)
@@ -63,27 +67,38 @@ def rename(plan: Plan, names: Mapping[str, str]) -> Plan:
         case Values():
             return replace(plan, names=name(plan.names))
         case Project(source, columns):
-            return Project(rename(source, names), named(columns))
+            return Project(rename(source, names, taken), named(columns))
         case Filter(source, condition):
-            return Filter(rename(source, names), scalar(condition))
+            return Filter(rename(source, names, taken), scalar(condition))
         case Join(left, right, kind, on):
-            return Join(rename(left, names), rename(right, names), kind, scalar(on) if on is not None else None)
+            return Join(
+                rename(left, names, taken), rename(right, names, taken), kind, scalar(on) if on is not None else None
+            )
         case UnionAll(sources):
-            return UnionAll(tuple(rename(source, names) for source in sources))
+            return UnionAll(tuple(rename(source, names, taken) for source in sources))
         case Aggregate(source, keys, aggregates):
-            return Aggregate(rename(source, names), named(keys), named(aggregates))
+            return Aggregate(rename(source, names, taken), named(keys), named(aggregates))
         case Distinct(source):
-            return Distinct(rename(source, names))
+            return Distinct(rename(source, names, taken))
         case Window(source, functions):
-            return Window(rename(source, names), named(functions))
+            return Window(rename(source, names, taken), named(functions))
         case SetOperation(left, right, kind, bag):
-            return SetOperation(rename(left, names), rename(right, names), kind, bag)
+            return SetOperation(rename(left, names, taken), rename(right, names, taken), kind, bag)
         case Generate(source, generator, outputs, outer):
-            return Generate(rename(source, names), scalar(generator), name(outputs), outer)
+            return Generate(rename(source, names, taken), scalar(generator), name(outputs), outer)
         case Limit(source, order, count, offset):
-            return Limit(rename(source, names), tuple(scalar(item) for item in order), count, offset)
+            return Limit(rename(source, names, taken), tuple(scalar(item) for item in order), count, offset)
         case _:
             assert_never(plan)
+
+
+def _visible(plan: Plan, names: Mapping[str, str], hints: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+    """All names, in lower case, that the plan's SQL may call a column or a relation by."""
+    leaves = [node for node in walk(plan) if isinstance(node, Scan | Changes)]
+    sources = (item.source for leaf in leaves for item in leaf.columns)
+    tables = (leaf.table.rpartition(".")[2] for leaf in leaves)
+    labels = (part for hint in hints.values() for part in hint)
+    return frozenset(name.lower() for name in (*names.values(), *sources, *tables, *labels))
 
 
 def _rename_references(expression: exp.Expression, names: Mapping[str, str]) -> exp.Expression:

@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnsupportedConstruct
+from ivm_core.plan.functions import is_generator, spell_function, sql_name
+from ivm_core.plan.lambdas import bind_parameters
 from ivm_core.plan.nodes import Plan, column
 from ivm_core.plan.rewrite import expect_expression, substitute
 from ivm_core.plan.schema import TableSchema
@@ -92,6 +94,7 @@ class Scope:
     outer: Scope | None = None
     aliases_first: bool = False  # ORDER BY sees the output before the input
     plan: Plan | None = None  # of an enclosing query: what its rows are where the subquery stands
+    beside: Plan | None = None  # for LATERAL: the rows that the subquery's FROM is joined to, which the result keeps
 
     def labels(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(f.label for f in self.fields), *self.aliases)))
@@ -109,6 +112,14 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
                 return scope.context.set_aside(node.unnest() if isinstance(node, exp.Subquery) else node)
             case exp.Any(this=this) | exp.All(this=this) if isinstance(this.unnest(), exp.Query):
                 raise refusal(f"{node.key.upper()} (subquery)", node, "Use IN, EXISTS, min() or max() instead.")
+            case _ if is_generator(node):
+                raise refusal(f"{sql_name(node)}() inside an expression", node, "Put it into FROM or a LATERAL VIEW.")
+            case exp.Anonymous() if sql_name(node) == "session_window":
+                raise refusal(
+                    "session_window()", node, "Tell sessions by lag() and a running sum over window functions."
+                )
+            case exp.Anonymous() if sql_name(node) == "window":
+                raise refusal("window() outside SELECT and GROUP BY", node, "Select it in a subquery.")
             case exp.Column(this=exp.Star()):
                 raise refusal("* inside an expression", node, "List the columns.")
             case exp.Column():
@@ -123,7 +134,11 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
                 return column(name)
         return node
 
-    bound = expect_expression(expression.transform(swap))
+    prepared = bind_parameters(expect_expression(expression.transform(spell_function)))
+    bound = expect_expression(prepared.transform(swap, copy=False))
+    for function in bound.find_all(exp.Lambda):
+        if function.find(exp.Placeholder):
+            raise refusal("a subquery in a lambda function", function)
     return substitute(bound, substitutions) if substitutions else bound
 
 

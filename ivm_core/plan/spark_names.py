@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from ivm_core.plan.dialect import CALLED
+
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Sum: "sum",
     exp.Avg: "avg",
@@ -31,6 +33,8 @@ def spark_name(item: exp.Expr) -> str | None:
             return str(item.this)
         case exp.Paren():
             return spark_name(item.this)
+    if CALLED in item.meta:
+        return _call_name(item.meta[CALLED], item)
     if type(item) in _FUNCTIONS:
         return _call_name(_FUNCTIONS[type(item)], item)
     if type(item) in _OPERATORS:
@@ -44,7 +48,8 @@ def _call_name(function: str, call: exp.Expr) -> str | None:
     if isinstance(first, exp.Star):
         return f"{function}(1)"
     distinct = isinstance(first, exp.Distinct)
-    arguments = [spark_name(argument) for argument in (first.expressions if distinct else [first, *call.expressions])]
+    others = [call.expression] if isinstance(call, exp.Binary) else call.expressions
+    arguments = [spark_name(argument) for argument in (first.expressions if distinct else [first, *others])]
     if not all(arguments):
         return None
     return f"{function}({'DISTINCT ' if distinct else ''}{', '.join(map(str, arguments))})"

@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.dialect import SparkAsWritten
 
 
 def tokenize(sql: str) -> list[Token]:
@@ -42,7 +43,7 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
     if not tokens:
         return []
     try:
-        trees = Spark().parser().parse(tokens, sql)
+        trees = SparkAsWritten().parser().parse(tokens, sql)
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
         line, column = first.get("line"), first.get("col")
@@ -57,6 +58,8 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
             line=line,
             column=max(1, column - len(near) + 1) if column else None,
         ) from error
+    except (ValueError, IndexError) as error:  # sqlglot's, of the arguments of a call
+        raise DefinitionError(f"The SQL cannot be parsed: {error}", construct="syntax") from error
     return [tree for tree in trees if tree is not None]
 
 

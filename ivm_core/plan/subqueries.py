@@ -66,26 +66,6 @@ def attach(block: Block, expression: exp.Expression) -> exp.Expression:
     return substitute(marked, mapping) if mapping else marked
 
 
-def join_lateral(
-    left: Relation, query: exp.Expr, scope: Scope, kind: JoinKind, qualifier: tuple[str, ...], labels: tuple[str, ...]
-) -> Relation:
-    """LATERAL (SELECT …): the subquery's correlated conditions become the join's."""
-    inner = scope.context.bind(query, Scope(scope.context, scope.ctes, outer=replace(scope, plan=left.plan)))
-    if inner.values:
-        kind = JoinKind.LEFT
-    condition = both(*inner.correlated)
-    _check_reach(condition, left.plan, inner.plan, query)
-    plan: Plan = Join(left.plan, inner.plan, kind, condition)
-    fields = inner.qualified(qualifier, labels)
-    if inner.values:
-        computed = tuple(
-            Named(scope.context.fresh(f.label, *qualifier), v) for f, v in zip(fields, inner.values, strict=True)
-        )
-        plan = Project(plan, (*keep(left.plan.names), *computed))
-        fields = tuple(replace(f, name=item.name) for f, item in zip(fields, computed, strict=True))
-    return Relation(plan, (*left.fields, *fields), left.correlated)
-
-
 def _filter_by_join(block: Block, part: exp.Expression) -> bool:
     """[NOT] EXISTS and [NOT] IN as a condition of its own: a semi or anti join."""
     negated = isinstance(part, exp.Not)
@@ -108,7 +88,7 @@ def _filter_by_join(block: Block, part: exp.Expression) -> bool:
         condition = both(membership, *inner.correlated)
     else:
         return False
-    _check_reach(condition, block.plan, inner.plan, test)
+    check_reach(condition, block.plan, inner.plan, test)
     block.plan = Join(block.plan, inner.plan, JoinKind.ANTI if negated else JoinKind.SEMI, condition)
     return True
 
@@ -160,7 +140,7 @@ def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:
         raise refusal(
             "a scalar subquery that may return several rows", query, "Use an aggregate such as max(), or a join."
         )
-    _check_reach(condition, block.plan, inner.plan, query)
+    check_reach(condition, block.plan, inner.plan, query)
     outer = condition is not None or not inner.one_row
     kind = JoinKind.LEFT if outer else JoinKind.INNER
     block.plan = Join(block.plan, inner.plan, kind, condition if condition is not None or not outer else exp.true())
@@ -176,7 +156,7 @@ def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
         block.plan = Project(block.plan, (*keep(names), Named(name, exp.true())))
         return name
     condition = both(*inner.correlated)
-    _check_reach(condition, block.plan, inner.plan, mark)
+    check_reach(condition, block.plan, inner.plan, mark)
     tagged = tuple(
         Project(Join(block.plan, inner.plan, kind, condition), (*keep(names), Named(name, value)))
         for kind, value in ((JoinKind.SEMI, exp.true()), (JoinKind.ANTI, exp.false()))
@@ -198,7 +178,7 @@ def _mark_in(block: Block, test: exp.Expression, negated: bool) -> exp.Expressio
     if negated:
         membership = _or_unknown(membership, inner)
     condition = both(membership, *inner.correlated)
-    _check_reach(condition, block.plan, inner.plan, test)
+    check_reach(condition, block.plan, inner.plan, test)
     name = block.scope.context.fresh("in")
     tagged = (
         Project(Join(block.plan, inner.plan, kind, condition), (*keep(block.plan.names), Named(name, value)))
@@ -211,7 +191,7 @@ def _mark_in(block: Block, test: exp.Expression, negated: bool) -> exp.Expressio
     return column(name)
 
 
-def _check_reach(condition: exp.Expression | None, left: Plan, right: Plan, node: exp.Expr) -> None:
+def check_reach(condition: exp.Expression | None, left: Plan, right: Plan, node: exp.Expr) -> None:
     if condition is not None and not references(condition) <= {*left.names, *right.names}:
         raise refusal("a subquery that refers past the query around it", node, "Join the tables instead.")
 

@@ -35,6 +35,7 @@ from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 from ivm_core.plan.to_sql_join import join_drafts
 from ivm_core.plan.to_sql_names import quote_where_needed
 from ivm_core.plan.to_sql_repeats import Repeats, find_repeats
+from ivm_core.plan.types import parse_type
 
 DEFAULT_SCHEMA = "default"
 _GROUP_OF_ALL = "__ivm_group"  # the key of a grouping by nothing but constants
@@ -175,10 +176,13 @@ class _Drafter:
 
 
 def _values(values: Values) -> Draft:
-    types = [exp.DataType.build(type_, dialect="spark") for type_ in values.types]
+    types = [parse_type(type_) for type_ in values.types]  # none for void, the type of a bare NULL
 
     def typed(row: tuple[exp.Expression, ...]) -> list[exp.Expression]:
-        return [exp.Cast(this=value.copy(), to=type_.copy()) for value, type_ in zip(row, types, strict=True)]
+        return [
+            exp.Cast(this=value.copy(), to=type_.copy()) if type_ is not None else value.copy()
+            for value, type_ in zip(row, types, strict=True)
+        ]
 
     if len(values.rows) <= 1:
         row = values.rows[0] if values.rows else tuple(exp.null() for _ in types)

@@ -35,9 +35,9 @@ _BOOLEAN = (
 )
 _INT = (
     exp.Year, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.Week, exp.WeekOfYear, exp.Quarter,
-    exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile,
+    exp.Hour, exp.Minute, exp.Second, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile,
 )  # fmt: skip
-_BIGINT = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.GroupingId, exp.IntDiv)
+_BIGINT = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.GroupingId, exp.IntDiv, exp.UnixMicros)
 _DOUBLE = (
     exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.Variance, exp.VariancePop, exp.Corr, exp.CovarSamp, exp.CovarPop,
     exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.PercentRank, exp.CumeDist,
@@ -50,6 +50,7 @@ _SAME_AS_FIRST = (
     exp.Window, exp.Filter, exp.ArrayFilter, exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg,
 )  # fmt: skip
 _EXTRACTED_INT = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "DOY", "HOUR", "MINUTE")
+_MOMENTS = ("date", "timestamp", "timestamp_ntz")
 _DAY_UNITS = ("DAY", "WEEK", "MONTH", "YEAR", "QUARTER")
 
 
@@ -95,9 +96,13 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             default = expression.args.get("default")
             return of(expression.this) if default is None or of(default) in (of(expression.this), "void") else None
         case exp.Extract():
-            return _extracted(expression)
+            return _extracted(expression) if of(expression.expression) in _MOMENTS else None
+        case exp.DateDiff():
+            return "int" if expression.args.get("unit") is None else "bigint"
         case exp.Substring() | exp.Left() | exp.Right():
             return "string" if of(expression.this) == "string" else None
+        case exp.DPipe(expression=exp.Add() | exp.Sub()):
+            return None  # sqlglot reads s || a + b as s || (a + b), Spark as (s || a) + b; the text stays as it is
         case exp.DPipe() | exp.Concat():
             parts = expression.expressions or [expression.this, expression.expression]
             return "string" if all(of(part) in ("string", *INTEGRAL) for part in parts) else None
@@ -105,6 +110,13 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return "timestamp"
         case exp.Grouping():
             return "tinyint"
+        case exp.WithinGroup(this=exp.Mode()):
+            return of(expression.expression.expressions[0].this)
+        case exp.GenerateSeries():
+            ends = [of(expression.args[end]) for end in ("start", "end")]
+            return f"array<{common_type(*ends)}>" if all(end in INTEGRAL for end in ends) else None
+        case exp.Anonymous() if str(expression.this).lower() == "timestamp_micros":
+            return "timestamp"
     if isinstance(expression, _SAME_AS_FIRST):
         first = of(_argument(expression))
         return None if first is not None and first.startswith("interval") else first

@@ -105,6 +105,8 @@ def generated_columns(generator: exp.Expr, collection: Type | None) -> tuple[tup
             return (*position, ("key", key), ("value", value))
         if parsed.this == exp.DType.ARRAY:
             return (*position, ("col", simple_string(parsed.expressions[0])))
+    if isinstance(generator, exp.Anonymous) and str(generator.this).lower() == "json_tuple":
+        return tuple((f"c{place}", "string") for place in range(len(generator.expressions) - 1))
     if isinstance(generator, exp.Inline) and parsed is not None and parsed.this == exp.DType.ARRAY:
         return tuple((field.name, simple_string(field.args["kind"])) for field in parsed.expressions[0].expressions)
     return None

@@ -117,4 +117,25 @@ CASES = (
     Case("top_groups", "SELECT g, sum(qty) AS s FROM fact GROUP BY g ORDER BY s DESC, g LIMIT 2"),
     Case("share_of_groups", "SELECT g, count(*) AS n, sum(count(*)) OVER () AS all FROM fact GROUP BY g"),
     Case("top_k", "SELECT id, amount FROM fact ORDER BY amount DESC, id LIMIT 3", "affected"),
+    Case(
+        "tumbling_window",
+        "SELECT k, window.start AS s, count(*) AS n, sum(qty) AS q FROM fact GROUP BY k, window(at, '6 hours')",
+    ),
+    Case("sliding_window", "SELECT window(at, '5 hours', '2 hours', '30 minutes') AS w, id FROM fact"),
+    Case("lambda", "SELECT id, transform(array(k, qty), id -> id + k) AS l FROM fact"),
+    Case(
+        "pivot",
+        "SELECT * FROM (SELECT k, g, qty FROM fact) PIVOT (sum(qty) AS s, count(*) AS n FOR g IN ('a' AS a, NULL AS no, ''))",
+    ),
+    Case("unpivot", "SELECT * FROM (SELECT id, k, qty FROM fact) UNPIVOT (v FOR c IN (k, qty AS q))"),
+    Case("stack", "SELECT id, s.* FROM fact LATERAL VIEW stack(2, 'k', k, 'qty', qty) s AS c, v"),
+    Case(
+        "lateral", "SELECT f.id, l.y FROM fact f, LATERAL (SELECT o.score + f.qty AS y FROM other o WHERE o.k = f.k) l"
+    ),
+    Case(
+        "ordered_sets",
+        "SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY qty DESC) AS p, mode() WITHIN GROUP (ORDER BY k) AS m,"
+        " listagg(DISTINCT name) WITHIN GROUP (ORDER BY name) AS l FROM (SELECT g, qty, k, cast(qty AS string) AS name FROM fact) GROUP BY g",
+        "affected",
+    ),
 )

@@ -260,6 +260,116 @@ select b + 1 as b, count(*) as n from t group by b having b > 1
 select 'it''s' as q, "x" as r from t
 select date_add(d, 1) as d1, d + interval '1' day as d2, datediff(d, d) as dd, date_trunc('month', d) as dt from t
 select transform(array(a, b), i -> i + n) as m from t
+select transform(array(b), A -> a + b) as x from t
+select transform(array(1), a -> a + q.y) as x from (select a as y from t) q
+select transform(array(1), a -> transform(array(b), B -> A + b + y)[0]) as x from (select a as y, b from t) q
+select transform(array(named_struct('p', b)), T -> t.p + a) as m from t
+select transform(array(1), t -> t + t1.a) as x from t as t1 join t as t2 on t1.a = t2.b
+select zip_with(array(a), array(b), (B, A) -> b - a) as m, aggregate(array(a), 0, (a, b) -> a + b, a -> a * b) as g from t
+select map_filter(map(coalesce(a, 0), b), (a, k) -> k > a) as m from t
+select array_sort(array(a, b, 7), (b, a) -> case when a < b then -1 when a > b then 1 else 0 end) as m from t where a + b > 0
+select mean(b) as x, mean(distinct a) as y from t
+select listagg(s) as l, string_agg(s, '-') as m from (select s from t where s = 'x')
+select first(x, true) as f, last(x) ignore nulls as l, any_value(x, true) as v from (select max(a) as x from t)
+select to_char(a, '99') as c, unix_date(d) as u, mod(a, b), ucase(s), lcase(s) from t where b > 0
+select max_by(k, x, 2) as m from (select 1 as k, 2 as x union all select 3, 4)
+select sum(a) as s, count(a) as n from values (null), (null) as v(a)
+select window(d, '1 hour'), window.start as s from t
+select window(d, '1 hour', '30 minutes').start as x, count(*) as n from t group by window(d, '1 hour', '30 minutes')
+select a, window.start, count(*) as n from t group by a, window(d, '50 hours', '20 hours', '5 minutes') having window.end > timestamp'2024-01-01'
+select a, w.start, window_time(w) as x from (select a, window(d, '1 week 2 days') as w, count(*) from t group by a, 2) q
+select * from (select a, b, n from t) pivot (sum(n) as s, count(*) as c for b in (1 as one, 2))
+select * from (select a, b, n from t) pivot (sum(n) for b in (1, 2, null))
+select * from (select a, b, n from t) pivot (sum(n), count(*) for b in (1, 2, null as x))
+select * from (select a, b, n, s from t) pivot (sum(n) for (b, s) in ((1, 'x') as one, (2, 'z')))
+select * from (select a, b, n, s from t) pivot (sum(n) x, max(n + a) for (b, s) in ((1, 'x') as one, (2, 'z')))
+select * from t pivot (count(1) for s in ('x', 'xy', 'z' zed))
+select * from (select b, n from t) pivot (count(*) as c, sum(n) for b in (1, 7))
+select * from (select b, n from t where n > 100) pivot (count(*) as c, sum(n) for b in (1, 7))
+select p.one, p.a from (select a, b, n from t) pivot (count(*) for b in (1 as one)) p
+select * from (select a, c, n from t) pivot (count(*) for c in (0.5, 3))
+select * from (select a, b, n from t) pivot (sum(n) filter (where n > 1) as f for b in (1, 2))
+select * from (select a, b, n, s from t) pivot (collect_list(s) as l for b in (1, 2))
+select * from (select a, b, n from t) pivot (sum(n) as s, sum(n) for b in (1))
+select * from (select a, b, n from t) pivot (count(distinct n) for b in ('1', 2L))
+select * from (select a, b + 1 as b, n from t) pivot (max(n) as k for b in (-1, true))
+select * from (select a, b, n from t) pivot (coalesce(sum(n), -1) as k for b in (1,5))
+select * from (select a, b, n from t) pivot (sum(n*2) for b in (1,5)) where a > 1 order by a
+select * from (select a, b, n from t) pivot (max(b) for b in (1,5))
+select * from (select a, b, n from t) pivot (max(a) for b in (1,5))
+select * from (select a, b, s from t) pivot (max(s) as m, count(*) as c for b in (1, 2, 3))
+select * from (select a, b, s from t) pivot (coalesce(max(s), '-') as m for b in (1, 2, 3))
+select q.a, q.one from (select a, b, n from t) as p pivot (count(*) for b in (1 as one)) as q
+select p.a, one from (select a, b, n from t) as p pivot (count(*) for b in (1 as one))
+select * from (select a, k from u) q unpivot (v for c in (a, k as kk))
+select * from t unpivot include nulls (v for k in (a, b))
+select * from t unpivot exclude nulls ((v, w) for k in ((a, n) as x, (b, c)))
+select z.k, z.v, z.w from t unpivot include nulls ((v, w) for k in ((a, s) as x, (b, s))) as z
+select k, sum(v) as sv from t unpivot (v for k in (a, b as bb, n, c)) where v > 0 group by k
+select t.s, v from t unpivot (v for k in (a, b))
+select a, stack(2, a, b, 3, 4) as (x, y) from t
+select a, stack(2, a, b) from t
+select a, stack(2, a, n, 3) as (x, y) from t
+select a, json_tuple('{"p": 1, "q": null}', 'p', 'q', 'r') as (x, y, z) from t
+select a, x, y from t lateral view json_tuple(concat('{"p": ', a, '}'), 'p', 'q') j as x, y
+select a, json_tuple(s, 'p') from t
+select a, inline_outer(array(struct(a, b))) as (x, y) from t
+select a, inline_outer(filter(array(named_struct('p', a, 'q', b)), x -> x.p > 1)) from t
+select a, explode_outer(filter(array(a), i -> i > 1)) as x from t
+select a, posexplode_outer(filter(array(a, b), i -> i > 1)) as (p, x) from t
+select a, posexplode_outer(filter(array(a, b), i -> i > 1)) from t
+select t.a, x.* from t, lateral explode_outer(filter(array(a, b), i -> i > 1)) as x
+select t.a, x.* from t, lateral inline_outer(filter(array(named_struct('p', a, 'q', b)), x -> x.p > 1)) as x
+select * from range(10) as r(id)
+select r.id + 1 as i, t.a from range(1, 10, 3) r join t on t.a = r.id
+select * from range(5, 0, -2)
+select id from range(3, 3)
+select count(*) as n, sum(id) as s from range(100)
+select * from explode(sequence(1, 5)) as s(i)
+select * from explode(sequence(1, 5)) as s
+select col from explode(array(1, 2, 3))
+select * from stack(2, 1, 2, 3)
+select x.c from stack(2, 1, 'x', 2, null) as x(c, d)
+select i.p from inline(array(struct(1 as p, 2 as q))) i
+select * from json_tuple('{"a": 3}', 'a') as j
+select a, e.col from t lateral view outer posexplode_outer(filter(array(a), i -> i > 1)) e
+select a, e from t lateral view explode_outer(filter(array(a), i -> i > 1)) q as e
+select a, x.* from t lateral view inline_outer(filter(array(named_struct('p', a, 'q', b)), x -> x.p > 1)) x
+select a, x, y from t lateral view explode(array(a, b)) p as x lateral view outer explode(filter(array(x, b), i -> i > 1)) q as y
+select a, k, v from t lateral view explode(map('x', a, 'y', b)) q as k, v
+select a, m.* from t, lateral (select explode(array(t.a, t.b)) as e) m
+select a, m.* from t, lateral (select explode(array(t.a, t.b)) as e) m
+select t.a, l.d from t, lateral (select t.b * 2 as d) l
+select t.a, l.d, l2.e from t, lateral (select t.b * 2 as d) l, lateral (select l.d + t.a as e) l2
+select t.a, l.d from t left join lateral (select t.b * 2 as d) l on true
+select t.a, l.y from t, lateral (select u.x + t.b as y from u where u.k = t.a) l
+select t.a, l.y from t, lateral (select u.x + t.b as y, t.a as ta from u join w on u.k = w.k and w.y > t.b where u.a = t.a) l
+select t.a, l.y from t join lateral (select u.x as y from u where u.k = t.a) l on l.y > 1
+select t.a, l.y from t, lateral (select t.a as y where t.b > 1) l
+select t.a, l.y from t, lateral (select x.c + t.a as y from explode(array(t.a, t.b)) as x(c) where x.c > 1) l
+select t.a, l.y from t, lateral (select u.x as y from u where u.k = t.a and exists (select 1 from w where w.k = u.k)) l
+select l.* from t, lateral (select * from u where u.k = t.a) l
+select t.a, l.y, l.z from t, lateral (select x as y, z from (select u.x, u.k as z from u where u.a > 0) q where q.z = t.a) l
+select t.a, l.a as la from t, lateral (select a + 1 as a) l
+select l.x from lateral (select 1 as x) l
+select t.a, x.* from t left join lateral posexplode(filter(array(a, b), i -> i > 1)) as x on true
+select t.a, x.p, x.q from t left join lateral inline(filter(array(named_struct('p', a, 'q', b)), x -> x.p > 1)) as x on true
+select t.a, x.e from t left join lateral explode(filter(array(a, b), i -> i > 1)) as x(e) on true
+select a, percentile_disc(0.5) within group (order by b) as p from t group by a
+select percentile_disc(array(0.2, 0.5)) within group (order by b desc) as p from t
+select percentile_cont(0.3) within group (order by b desc) as p, percentile_cont(0.3) within group (order by b) as q, percentile(b, 0.7) as r from t
+select mode() within group (order by b) as p, mode() within group (order by b desc) as q, mode(b, true) as r from t
+select listagg(s, ',') within group (order by s desc) as p, listagg(distinct s, ',') within group (order by s) as q from t
+select listagg(s, '') within group (order by b desc, s, n) as p, listagg(s) within group (order by s) as q from t
+select percentile_disc(0.5) within group (order by b) filter (where a > 1) as p, mode() within group (order by b) filter (where a < 2) as m from t
+select a, percentile_disc(0.5) within group (order by b) over (partition by a) as p from t
+select a, percentile_cont(0.5) within group (order by b) over (partition by a) as p from t
+select a, percentile_disc(0.5) within group (order by b + 1 desc) + 1 as p from t group by a having percentile_disc(0.9) within group (order by n) > 0
+select a, (select percentile_disc(0.5) within group (order by x) from u where u.a = t.a) as p from t
+select q.st.* from (select named_struct('x', a, 'y', b) as st from t) q
+select st.*, 1 as o from (select named_struct('x', a, 'y', b) as st, a from t) q
+select datediff(MONTH, date'2024-01-01', d) as mm, datediff(d, date'2024-01-01') as x, timestampdiff(HOUR, timestamp'2024-01-01 00:00:00', d) as h from t
+select extract(MONTH FROM INTERVAL '2021-11' YEAR TO MONTH) as m, extract(month from d) as n from t
 """.strip().splitlines()
 
 QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS)

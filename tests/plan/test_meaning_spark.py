@@ -15,6 +15,7 @@ from ivm_core.plan.from_sql import from_sql
 from ivm_core.plan.normalize import normalize
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.to_sql import to_sql
+from tests.plan.odd_queries import ODD
 from tests.plan.queries import QUERIES, SPARK_ONLY, TABLES
 from tests.plan.test_meaning import random_rows, rounded
 
@@ -42,6 +43,9 @@ def database(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[No
 
 # DuckDB checks all QUERIES in the ordinary run; Spark a part of them there, and all with the slow tests.
 SAMPLED = [sql if n % 8 == 0 else pytest.param(sql, marks=pytest.mark.slow) for n, sql in enumerate(QUERIES)]
+
+
+SAMPLED += [sql if n % 4 == 0 else pytest.param(sql, marks=pytest.mark.slow) for n, sql in enumerate(ODD)]
 
 
 @pytest.mark.parametrize("sql", (*SAMPLED, *SPARK_ONLY))

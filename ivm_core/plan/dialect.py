@@ -1,0 +1,100 @@
+"""Spark's SQL read so that it can be written again unchanged: sqlglot's dialect without the readings that lose something.
+
+sqlglot reads some functions as others of a different meaning, type or name: ``to_char(x, '99')`` as a cast without its
+format, ``listagg(x)`` with a comma that Spark does not put, ``max_by(x, y, 3)`` without its 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser as _Parser
+from sqlglot.tokenizer_core import Token, TokenType
+
+CALLED = "called"  # in an expression's meta: the name that a function was called by, where it has several
+
+_AS_WRITTEN = ("parse_json", "percentile_cont", "percentile_disc", "to_char", "unix_date")
+
+Builder = Callable[[list[exp.Expr]], exp.Expr]
+_BUILDERS: dict[str, Builder] = _Parser.FUNCTIONS
+
+
+def as_written(name: str) -> Builder:
+    """The function under its own name, of no known meaning."""
+    return lambda args: exp.Anonymous(this=name, expressions=args)
+
+
+def _called(name: str) -> Builder:
+    """What sqlglot makes of the function, with a note of its name."""
+
+    def build(args: list[exp.Expr]) -> exp.Expr:
+        made = _BUILDERS[name.upper()](args)
+        made.meta[CALLED] = name
+        return made
+
+    return build
+
+
+def _of_two(name: str, kind: type[exp.Expression]) -> Builder:
+    """``max_by(x, y)``; with a number of values it is another function."""
+    return lambda args: kind(this=args[0], expression=args[1]) if len(args) == 2 else as_written(name)(args)
+
+
+class SparkParser(_Parser):
+    """sqlglot's parser with other readings of a few functions, and ``window(…)`` in GROUP BY."""
+
+    FUNCTIONS: ClassVar = {
+        **_BUILDERS,
+        **{name.upper(): as_written(name) for name in _AS_WRITTEN},
+        **{name.upper(): _called(name) for name in ("lcase", "ucase", "mod")},
+        "MAX_BY": _of_two("max_by", exp.ArgMax),
+        "MIN_BY": _of_two("min_by", exp.ArgMin),
+    }
+    FUNCTION_PARSERS: ClassVar = {
+        **{name: parse for name, parse in _Parser.FUNCTION_PARSERS.items() if name not in ("MAX_BY", "MIN_BY")},
+        **dict.fromkeys(("LISTAGG", "STRING_AGG"), lambda self: _with_separator(self._parse_string_agg())),
+    }
+
+    def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
+        """The statements' trees. ``WINDOW (`` is a call: the clause of that name goes on with a name."""
+        following = [*raw_tokens[1:], None]
+        return super().parse(
+            [
+                _as_name(token)
+                if token.token_type == TokenType.WINDOW and after is not None and after.token_type == TokenType.L_PAREN
+                else token
+                for token, after in zip(raw_tokens, following, strict=False)
+            ],
+            sql,
+        )
+
+
+class SparkAsWritten(Spark):
+    """The dialect to read view definitions and the steps of jobs in; to write them, plain ``spark`` does."""
+
+    Parser = SparkParser
+
+
+def spark_call(name: str, *arguments: exp.Expr) -> exp.Expression:
+    """A call of one of Spark's functions, as reading its text would give it."""
+    made = exp.func(name, *(argument.copy() for argument in arguments), dialect=SparkAsWritten)
+    assert isinstance(made, exp.Expression)
+    return made
+
+
+def number(value: int) -> exp.Expression:
+    """A BIGINT."""
+    return exp.cast(exp.Literal.number(value), "bigint", dialect="spark")
+
+
+def _with_separator(call: exp.GroupConcat) -> exp.GroupConcat:
+    if call.args.get("separator") is None:
+        call.set("separator", exp.null())
+    return call
+
+
+def _as_name(token: Token) -> Token:
+    return Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
