@@ -8,11 +8,12 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnknownTableError
+from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_generators import GENERATORS, generate
 from ivm_core.plan.nodes import Join, JoinKind, Named, Project, Scan, ScanColumn, Values, column, keep, references
 from ivm_core.plan.rewrite import both, conjuncts
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
-from ivm_core.plan.subqueries import Block, apply_conditions, join_lateral
+from ivm_core.plan.subqueries import apply_conditions, join_lateral
 from ivm_core.plan.types import common_type
 from ivm_core.plan.types_expression import type_of
 

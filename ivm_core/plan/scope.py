@@ -108,7 +108,7 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
             case exp.Query():
                 return scope.context.set_aside(node.unnest() if isinstance(node, exp.Subquery) else node)
             case exp.Any(this=this) | exp.All(this=this) if isinstance(this.unnest(), exp.Query):
-                raise refusal(f"{node.key.upper()} (subquery)", node, "Use IN, EXISTS, min() or max() instead.")
+                raise refusal(f"{node.key.upper()} (subquery)", node, _instead_of_quantifier(node))
             case exp.Column(this=exp.Star()):
                 raise refusal("* inside an expression", node, "List the columns.")
             case exp.Column():
@@ -125,6 +125,22 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
 
     bound = expect_expression(expression.transform(swap))
     return substitute(bound, substitutions) if substitutions else bound
+
+
+def _instead_of_quantifier(node: exp.Any | exp.All) -> str:
+    """What to write for ``x > ANY (…)``, which Spark does not parse: true for the same rows, false where that is unknown."""
+    match node, node.parent:
+        case exp.Any(), exp.EQ():
+            return "Spark has no such comparison: write x IN (SELECT …)."
+        case exp.All(), exp.NEQ():
+            return "Spark has no such comparison: write x NOT IN (SELECT …)."
+        case exp.Any(), _:
+            return "Spark has no such comparison: write EXISTS (SELECT 1 FROM … WHERE x > y), with its operator."
+        case _:
+            return (
+                "Spark has no such comparison: write NOT EXISTS (SELECT 1 FROM … WHERE NOT coalesce(x > y, false)), "
+                "with its operator."
+            )
 
 
 def match_field(scope: Scope, parts: tuple[str, ...], node: exp.Expr) -> tuple[Field, tuple[str, ...]] | None:

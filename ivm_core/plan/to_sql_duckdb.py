@@ -1,12 +1,17 @@
-"""What sqlglot's translation from Spark to DuckDB leaves out: lateral views that keep rows without output."""
+"""What sqlglot's translation from Spark to DuckDB leaves out: lateral views that keep rows without output, errors."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
+from ivm_core.plan.raising import is_raise
+
 
 def adapt_to_duckdb(query: exp.Query) -> None:
-    """Change the query in place: LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE."""
+    """Change the query in place: LATERAL VIEW OUTER → LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE; raise_error → error."""
+    for call in list(query.find_all(exp.Anonymous)):
+        if is_raise(call):
+            call.set("this", "error")
     for select in list(query.find_all(exp.Select)):
         views = select.args.get("laterals") or []
         if any(view.args.get("outer") for view in views):

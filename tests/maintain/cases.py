@@ -112,6 +112,12 @@ CASES = (
         "SELECT n, count(*) AS groups FROM (SELECT g, count(*) AS n FROM fact GROUP BY g) t GROUP BY n",
         "affected",
     ),
+    Case(
+        "scalar_subqueries",
+        "SELECT f.id, (SELECT DISTINCT d.k FROM dim d WHERE d.k = f.k) AS dk, (SELECT k FROM other WHERE k = 1 GROUP BY k) AS one"
+        " FROM fact f WHERE f.qty >= (SELECT DISTINCT score FROM other o WHERE o.score = f.qty)",
+        "affected",
+    ),
     Case("intersect", "SELECT k FROM fact INTERSECT SELECT k FROM dim", "affected"),
     Case("except_all", "SELECT k FROM fact EXCEPT ALL SELECT k FROM dim", "affected"),
     Case("top_k", "SELECT id, amount FROM fact ORDER BY amount DESC, id LIMIT 3", "affected"),

@@ -162,6 +162,20 @@ select a from t where b > (select avg(k) from u where u.a <> t.a and u.x > t.c)
 select a, (select x from u where u.a = t.a order by x desc, k limit 1) as m from t
 select a from t where b in (select k from u where u.a = t.a order by k desc, x limit 2)
 select a from t join u using (a) where exists (select 1 from w where w.k = u.k and w.y > t.b)
+select a, (select distinct k from u where k = 2) as m from t
+select a, (select distinct y from w where w.k = t.a and y = t.b) as m from t
+select a, (select distinct y + 1 from w where w.k = t.a and y <=> t.b) is null as m from t where b > 0
+select a, (select max(x) from u where u.a = t.a group by u.a) as m from t
+select a, (select k + 1 from u where u.a = t.a group by u.a, k having k = 1) as m from t
+select a, (select k from u where u.a <= t.a group by k having k = 1) as m from t
+select a from t where b = (select distinct k from u where k = t.b and u.a = 1) and a > 0
+select a, sum(c) as total from t group by a having count(*) >= (select distinct k from u where k = 1)
+select q.a, q.m from (select a, b, (select distinct k from u where u.k = t.b) as m from t) q join w on q.m = w.k where q.m > 1
+select q.m, count(*) as n, sum(q.a) as s from (select a, (select distinct k from u where u.k = t.b) as m from t) q group by q.m
+select a, (select x from u where u.a = t.a and u.k = t.b) as m from t
+select a, (select x from u where u.a < t.a) as m from t where b = 1
+select a from t where b = (select k from u where u.a = t.a)
+select a from t where b >= (select k from u)
 select a from t where coalesce((select min(y) from w where w.k = t.b), 0) = 0
 """.strip().splitlines()
 
