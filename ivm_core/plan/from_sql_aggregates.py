@@ -30,6 +30,7 @@ ANONYMOUS = frozenset(
         "kll_sketch_agg_float",
         "kurtosis",
         "max_by",
+        "mean",
         "min_by",
         "percentile",
         "regr_avgx",
@@ -110,6 +111,8 @@ def spell_aggregate(call: exp.Expression) -> exp.Expression:
                 return exp.LogicalAnd(this=call.expressions[0])
             case "some" | "bool_or":
                 return exp.LogicalOr(this=call.expressions[0])
+            case "mean":
+                return exp.Avg(this=call.expressions[0])
             case "std":
                 return exp.Stddev(this=call.expressions[0])
     if isinstance(call, exp.WithinGroup):

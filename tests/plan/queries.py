@@ -244,7 +244,26 @@ select * from u full join w using (k)
 select * from u natural join w
 select a, count(*), sum(c), min(b), max(distinct b), avg(c) from t group by a
 select a + 1, a * b, c / 2, upper(s) from t
+select Substr(s, 1, 2), substring(s, 1, 2), round(a / b, 2), cast(a as string), coalesce(a, 0), NVL(b, 0) from t
+select cast(a as decimal(15,4)) / cast(n as decimal(15,4)) * 100, (a + b) * -2, a - b - 1, -a, a div 2, 1.50, 'x', null, true from t
+select a is not null, a is null, a <> b, not (a > 1), a between 1 and 2, a not in (1, 2), s like 'x%', s || s || 'x', a <=> b from t
+select case a when 1 then 2 else b end, case when a > 1 and b < 2 or a = 3 then 'p' when b is null then 'q' end from t
+select year(d), month(d), length(s), upper(t.s), trim(s), concat(s, 'b'), greatest(a, b), nullif(a, b), substr(upper(s), 1, 1) from t
+select A, sum(a + B), count(distinct b), count(distinct a, b), round(sum(c) / count(*), 2), coalesce(sum(c), 0) from t group by a
+select sum(case when a > 1 then 1 else 0 end), mean(c), max(s) like 'x%', sum(c) filter (where b > 1 and a is not null) from t
+select a, sum(b) over (), max(b) over (partition by a, s), c * 100 / sum(c) over (partition by a) from t
+select a, sum(c) * 100 / sum(sum(c)) over (partition by s) from t group by a, s
+select q.`(a + 1)`, q.`count(1)` from (select a + 1, count(*) from t group by a + 1) q
 select cast(a as string) as z, 'x' as y, a div 2 as h from t
+select u.*, t.b from t left join u using (a)
+select u.* from t full join u using (a)
+select t.*, u.k from t full join u using (a)
+select * from t natural join u natural join w
+select w.* from u natural join w
+select a + 1 as p, b % 2 as q, count(*) as n, sum(c) + 1 as total from t group by all
+select a, a + sum(b) as total, total + 1 as more, more * 2 as most from t group by a
+select a + b, count(*) from t group by all
+select * except (q) from (select a, named_struct('p', a, 'r', b) as q from t)
 select a, grouping_id() as g, count(*) as n from t group by rollup (a, b)
 select a, b, grouping_id(a, b) as g, grouping(b) as gb from t group by cube (a, b)
 select a, e from t lateral view explode(array(a, b)) q as e
