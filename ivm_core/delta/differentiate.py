@@ -27,6 +27,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -57,6 +59,8 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return Changes(table, columns)
         case Changes():
             raise ValueError("a delta plan has no delta")
+        case Round():
+            raise ValueError("a round has no delta of its own")
         case Values():
             # Δ(c) = ∅
             return empty(plan)
@@ -93,6 +97,9 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return _before_and_after(with_sources(plan, tuple(restricted)), changed)
         case Limit():
             # Δ(top Q) = top(Q⁺) − top(Q⁻)
+            return _before_and_after(plan, changed)
+        case Recursive():
+            # Δ(μ Q) = μ Q⁺ − μ Q⁻: a changed row can lead to any other
             return _before_and_after(plan, changed)
         case _:
             assert_never(plan)

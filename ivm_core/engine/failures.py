@@ -8,8 +8,9 @@ from pyspark.errors import PySparkException
 # The classic client leaves failures of its writers (TASK_WRITE_FAILED and others) as the gateway's own exception.
 SPARK_FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JJavaError)
 
-# Classes of SQLSTATE that are about rows: too many of them for a subquery, a value out of range, raise_error().
-_ABOUT_ROWS = ("21", "22", "P0")
+# SQLSTATEs, most of them classes, that are about rows: too many of them for a subquery, a value out of range,
+# raise_error(), a recursion without end.
+_ABOUT_ROWS = ("21", "22", "P0", "42836")
 
 
 def failure_of_rows(text: str) -> str | None:

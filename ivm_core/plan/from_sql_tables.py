@@ -10,6 +10,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnknownTableError
 from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_generators import GENERATORS, generate
+from ivm_core.plan.from_sql_recursive import bind_recursive, bind_round
 from ivm_core.plan.nodes import Join, JoinKind, Named, Project, Scan, ScanColumn, Values, column, keep, references
 from ivm_core.plan.rewrite import both, conjuncts
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
@@ -131,6 +132,10 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
         raise refusal("a table named by its path", node, "Register it under a name.")
     if len(parts) == 1 and parts[0] in scope.ctes:
         cte = scope.ctes[parts[0]]
+        if cte.rounds is not None:
+            return bind_round(parts[0], cte, cte.rounds)
+        if cte.recursive:
+            return bind_recursive(parts[0], cte)
         relation = scope.context.bind(cte.query, cte.scope)
         if cte.labels and len(cte.labels) != len(relation.fields):
             raise complaint(

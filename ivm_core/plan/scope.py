@@ -9,10 +9,11 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnsupportedConstruct
-from ivm_core.plan.nodes import Plan, column
+from ivm_core.plan.nodes import Plan, Round, column
 from ivm_core.plan.rewrite import expect_expression, substitute
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import position
+from ivm_core.plan.to_sql_names import unused
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Cte:
     query: exp.Expr
     labels: tuple[str, ...]
     scope: Scope
+    recursive: bool = False  # it reads itself
+    rounds: Round | None = None  # inside its own step: the rows of the round before
 
 
 @dataclass
@@ -67,11 +70,19 @@ class Context:
     bind: Callable[[exp.Expr, Scope], Relation]
     hints: dict[str, tuple[str, str]] = field(default_factory=dict)
     subqueries: dict[str, exp.Expr] = field(default_factory=dict)
+    recursions: list[str] = field(default_factory=list)
 
     def fresh(self, label: str, alias: str = "") -> str:
         """A provisional column name, unique in the query; ``naming`` replaces it by one made of label and alias."""
         name = f"#{len(self.hints)}"
         self.hints[name] = (label, alias)
+        return name
+
+    def recursion(self, label: str) -> str:
+        """The name of one use of a recursive common table expression, unique in the query."""
+        taken = set(self.recursions)
+        name = unused(label, taken)
+        self.recursions.append(name)
         return name
 
     def set_aside(self, query: exp.Expr) -> exp.Placeholder:

@@ -18,6 +18,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -31,7 +33,7 @@ from ivm_core.plan.types_expression import type_of
 def types_of(plan: Plan) -> dict[str, Type | None]:
     """Output column → Spark type, None where it is not certain."""
     match plan:
-        case Scan(_, columns):
+        case Scan(_, columns) | Round(_, columns):
             return {column.name: column.type for column in columns}
         case Changes(_, columns):
             return {**{column.name: column.type for column in columns}, WEIGHT: "bigint"}
@@ -49,6 +51,8 @@ def types_of(plan: Plan) -> dict[str, Type | None]:
         case Join(left, right):
             both = types_of(left) | types_of(right)
             return {name: both[name] for name in plan.names}
+        case Recursive(_, base):
+            return types_of(base)
         case UnionAll(sources):
             each = [types_of(source) for source in sources]
             return {name: common_type(*(types[name] for types in each)) for name in plan.names}

@@ -123,6 +123,18 @@ CASES = (
         " FROM fact f WHERE f.qty >= (SELECT DISTINCT score FROM other o WHERE o.score = f.qty)",
         "affected",
     ),
+    Case(
+        "recursion",
+        "WITH RECURSIVE r(k, depth) AS (SELECT k, 0 FROM dim WHERE region = 'eu' UNION ALL SELECT o.score, depth + 1 FROM r"
+        " JOIN other o ON o.k = r.k AND depth < 3) SELECT f.id, r.depth FROM fact f JOIN r ON r.k = f.k",
+        "affected",
+    ),
+    Case(
+        "recursion_grouped",
+        "WITH RECURSIVE r(n) AS (SELECT qty FROM fact UNION ALL SELECT n - 1 FROM r WHERE n > 0)"
+        " SELECT n, count(*) AS times FROM r GROUP BY n",
+        "affected",
+    ),
     Case("intersect", "SELECT k FROM fact INTERSECT SELECT k FROM dim", "affected"),
     Case("except_all", "SELECT k FROM fact EXCEPT ALL SELECT k FROM dim", "affected"),
     Case("top_k", "SELECT id, amount FROM fact ORDER BY amount DESC, id LIMIT 3", "affected"),

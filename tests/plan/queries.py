@@ -290,4 +290,18 @@ select date_add(d, 1) as d1, d + interval '1' day as d2, datediff(d, d) as dd, d
 select transform(array(a, b), i -> i + n) as m from t
 """.strip().splitlines()
 
-QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS)
+RECURSIONS = """
+with recursive r(i) as (select 1 union all select i + 1 from r where i < 5) select i from r
+with recursive r as (select a, k, 0 as depth from u union all select r.a, u.k, depth + 1 from r join u on r.k = u.a and depth < 2) select * from r
+with recursive r(i) as (select a from t where b > 1 union all select i - 1 from r where i > 0) select i, count(*) as n from r group by i
+with recursive r(i) as (select k from w where y = 1 union all select i + b from r join t on t.a = r.i and t.b > 0 and r.i < 3) select distinct i from r
+with recursive r(i) as (select 1 union all select i + 1 from r where i < 4) select p.i, q.i as j from r p join r q on p.i = q.i + 1
+with recursive r(i, p) as (select a, s from t where a = 0 union all select i + 1, p || '.' from r where i < 3) select t.b, r.p from t left join r on r.i = t.a
+with recursive r(i) as (select 1 union all select i + 1 from r where i < 6), q(j) as (select i from r where i > 4 union all select j - 1 from q where j > 0) select j from q
+with recursive r(i) as (select a from t union all (select i + 1 from r where i < 3 union all select i + 2 from r where i < 2)) select i from r
+with recursive r(i) as (select a from t where a < 2 union all select i + 1 from r where i < 4 and exists (select 1 from u where u.a = r.i)) select i from r
+select q.i, u.x from (with recursive r(i) as (select 0 union all select i + 1 from r where i < 3) select i from r) q join u on u.a = q.i
+with recursive t(a) as (select k from u union all select a + 1 from t where a < 3) select a from t
+""".strip().splitlines()
+
+QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS, *RECURSIONS)
