@@ -16,6 +16,7 @@
     ├── BaseTableError            a base table is missing, replaced, or its history is gone
     │   ├── SchemaChangedError    a column that a view uses was dropped or retyped
     │   └── HistoryGone           versions or files that a batch needs can no longer be read
+    ├── QueryFails                the view's query has no result for the rows that its tables hold
     ├── DriftError                a view differs from its query, or its state was edited by hand
     ├── Busy                      another process holds the view for too long; a retry can pass
     ├── ConcurrentCommit          another writer changed the view's table first; run again
@@ -138,6 +139,10 @@ class HistoryGone(BaseTableError):
     """Versions or files that a batch needs were removed by VACUUM or log cleanup, or are past their retention."""
 
     code = "HISTORY_GONE"
+
+
+class QueryFails(IvmError):
+    """The view's query has no result for the rows that its tables hold: a division by zero, a subquery of several rows."""
 
 
 class DriftError(IvmError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -33,11 +34,19 @@ class Table:
 Tables = Mapping[str, Table]
 
 
-def evaluate(plan: Plan, tables: Tables) -> Bag:
-    """The bag of the plan's rows; a scan ``now`` reads the state after the batch."""
+def evaluate(
+    plan: Plan, tables: Tables, rounds: Mapping[str, tuple[tuple[str, ...], Bag]] = MappingProxyType({})
+) -> Bag:
+    """The bag of the plan's rows; a scan ``now`` reads the state after the batch.
+
+    ``rounds``: of the recursions around the plan, the column names and the rows of the round before.
+    """
+
+    def bag(source: Plan) -> Bag:
+        return evaluate(source, tables, rounds)
 
     def rows(source: Plan) -> list[dict[str, Value]]:
-        return [dict(zip(source.names, row, strict=True)) for row in evaluate(source, tables).elements()]
+        return [dict(zip(source.names, row, strict=True)) for row in bag(source).elements()]
 
     match plan:
         case n.Scan(table, columns, at):
@@ -57,9 +66,18 @@ def evaluate(plan: Plan, tables: Tables) -> Bag:
         case n.Join(left, right, kind, condition):
             return _join(rows(left), rows(right), kind, condition, len(right.names), len(left.names))
         case n.UnionAll(inputs):
-            return sum((evaluate(source, tables) for source in inputs), Counter())
+            return sum((bag(source) for source in inputs), Counter())
         case n.Distinct(source):
-            return Counter(evaluate(source, tables).keys())
+            return Counter(bag(source).keys())
+        case n.Recursive(name, base, step):
+            found = made = bag(base)
+            while made:
+                made = evaluate(step, tables, {**rounds, name: (base.names, made)})
+                found = found + made
+            return found
+        case n.Round(name, columns):
+            names, before = rounds[name]
+            return Counter(_project(names, before.elements(), columns))
         case n.Aggregate(source, keys, aggregates):
             groups: dict[Row, list[dict[str, Value]]] = {} if keys else {(): []}
             for row in rows(source):
@@ -71,7 +89,7 @@ def evaluate(plan: Plan, tables: Tables) -> Bag:
                 (*row.values(), *(window(f.expression, row, data_rows) for f in functions)) for row in data_rows
             )
         case n.SetOperation(left, right, kind, all_):
-            a, b = evaluate(left, tables), evaluate(right, tables)
+            a, b = bag(left), bag(right)
             if kind is SetKind.INTERSECT:
                 return a & b if all_ else Counter((a & b).keys())
             return a - b if all_ else Counter(a.keys() - b.keys())

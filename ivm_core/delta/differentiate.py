@@ -12,7 +12,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ivm_core.delta.keys import difference, distinct_keys, having_keys, touched_by
+from ivm_core.delta.keys import difference, distinct_keys, having_keys, is_net, net, touched_by
 from ivm_core.plan.nodes import (
     WEIGHT,
     Aggregate,
@@ -27,6 +27,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -37,6 +39,7 @@ from ivm_core.plan.nodes import (
     keep,
     references,
 )
+from ivm_core.plan.raising import can_raise, never_raise, raise_where_positive
 from ivm_core.plan.rewrite import both, conjuncts, transform_up, with_sources
 from ivm_core.plan.schema import types_of
 
@@ -56,12 +59,16 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return Changes(table, columns)
         case Changes():
             raise ValueError("a delta plan has no delta")
+        case Round():
+            raise ValueError("a round has no delta of its own")
         case Values():
             # Δ(c) = ∅
             return empty(plan)
         case Filter(source, condition):
             # Δ(σ_p Q) = σ_p ΔQ
             return Filter(differentiate(source, changed), condition)
+        case Project() if _can_raise(plan):
+            return _project_that_fails(plan, changed)
         case Project(source, columns):
             # Δ(π Q) = π ΔQ
             return Project(differentiate(source, changed), (*columns, _weight()))
@@ -91,8 +98,28 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
         case Limit():
             # Δ(top Q) = top(Q⁺) − top(Q⁻)
             return _before_and_after(plan, changed)
+        case Recursive():
+            # Δ(μ Q) = μ Q⁺ − μ Q⁻: a changed row can lead to any other
+            return _before_and_after(plan, changed)
         case _:
             assert_never(plan)
+
+
+def _project_that_fails(plan: Project, changed: Tables) -> Plan:
+    """Δ(π Q) = π(net ΔQ), failing for rows of positive weight only: these are in Q⁺.
+
+    The terms of a delta hold rows that cancel out, and were in neither state. π(Q⁺) − π(Q⁻) for the one row of an
+    aggregate without keys, which fails whatever is done with it, and where rows cannot be netted.
+    """
+    delta = net(differentiate(plan.source, changed))
+    if not is_net(delta) or (isinstance(plan.source, Aggregate) and not plan.source.keys):
+        return _before_and_after(plan, changed)
+    columns = tuple(Named(named.name, raise_where_positive(named.expression, WEIGHT)) for named in plan.columns)
+    return Project(delta, (*columns, _weight()))
+
+
+def _can_raise(plan: Project) -> bool:
+    return any(can_raise(named.expression) for named in plan.columns)
 
 
 def _join(plan: Join, changed: Tables) -> Plan:
@@ -123,8 +150,14 @@ def empty(plan: Plan) -> Values:
 
 
 def before(plan: Plan, changed: Tables) -> Plan:
-    """Q⁻: the plan over the state before the batch."""
-    return _at(plan, At.BEFORE, changed)
+    """Q⁻: the plan over the state before the batch. The view stands there, so that nothing in it fails any more."""
+
+    def without_failures(node: Plan) -> Plan:
+        if not isinstance(node, Project) or not _can_raise(node) or not base_tables(node) & changed:
+            return node
+        return Project(node.source, tuple(Named(named.name, never_raise(named.expression)) for named in node.columns))
+
+    return _at(transform_up(plan, without_failures), At.BEFORE, changed)
 
 
 def after(plan: Plan, changed: Tables) -> Plan:

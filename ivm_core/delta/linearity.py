@@ -21,6 +21,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -63,7 +65,7 @@ def is_linear(plan: Plan) -> bool:
 def rule_of(plan: Plan) -> OperatorRule | None:
     """The rule of one operator whose input changes; None for a leaf."""
     match plan:
-        case Scan() | Changes() | Values():
+        case Scan() | Changes() | Values() | Round():
             return None
         case Filter() | Project() | UnionAll() | Generate():
             return OperatorRule(_name(plan), Rule.LINEAR, "works row by row")
@@ -79,6 +81,8 @@ def rule_of(plan: Plan) -> OperatorRule | None:
             return _keyed(plan, common_partition(plan), "partition")
         case Limit():
             return OperatorRule(_name(plan), Rule.WHOLE, "any row can enter or leave the first rows")
+        case Recursive():
+            return OperatorRule(f"recursion {plan.name}", Rule.WHOLE, "a changed row can lead to any other")
         case _:
             assert_never(plan)
 

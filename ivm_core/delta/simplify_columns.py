@@ -24,6 +24,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -100,7 +102,9 @@ def _prune(plan: Plan, needed: Names, weighed: bool, prune: Prune) -> Plan:
             return _over(plan, prune(source, (needed & set(source.names)) | references(generator), weighed))
         case Limit(source, order):
             return _over(plan, prune(source, needed | _used(order), False))
-        case Distinct() | SetOperation():
+        case Round():
+            return plan
+        case Distinct() | SetOperation() | Recursive():
             names = plan.names
             whole = (prune(source, frozenset(names), False) for source in sources(plan))
             return _over(plan, *(_exactly(each, names) for each in whole))

@@ -20,6 +20,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -41,7 +43,7 @@ def push_filter(plan: Plan) -> Plan:
         return plan
     source, parts = plan.source, conjuncts(plan.condition)
     match source:
-        case Scan() | Changes() | Values() | Limit() | Filter():
+        case Scan() | Changes() | Values() | Limit() | Filter() | Recursive() | Round():
             return plan
         case Project(inner, columns):
             below = {named.name: named.expression for named in columns}

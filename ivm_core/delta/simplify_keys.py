@@ -26,6 +26,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -113,7 +115,7 @@ def restrictions(plan: Plan) -> Iterator[Restricted]:
             yield from (found for found in restrictions(first) if all(found in other for other in in_others))
         case SetOperation(left):
             yield from restrictions(left)
-        case Scan() | Changes() | Values() | UnionAll():
+        case Scan() | Changes() | Values() | UnionAll() | Recursive() | Round():
             return
         case _:
             assert_never(plan)

@@ -21,6 +21,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetKind,
     SetOperation,
@@ -34,8 +36,10 @@ from ivm_core.plan.schema import types_of
 def drop_empty(plan: Plan) -> Plan:
     """A ∪ ∅ → A; ∅ ⋈ B → ∅; A ▷ ∅ → A; γ_k(∅) → ∅, but a global aggregate keeps its one row."""
     match plan:
-        case Scan() | Changes() | Values():
+        case Scan() | Changes() | Values() | Round():
             return plan
+        case Recursive(_, base, step):
+            return base if _is_empty(base) or _is_empty(step) else plan
         case UnionAll(inputs):
             live = tuple(source for source in inputs if not _is_empty(source)) or inputs[:1]
             return plan if len(live) == len(inputs) > 1 else live[0] if len(live) == 1 else UnionAll(live)

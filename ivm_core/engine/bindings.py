@@ -129,7 +129,9 @@ class Bindings:
         if common:
             ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=exp.to_identifier(n))) for n, query in common.items()]
             # Before the query's own: those may read them.
-            written.set("with_", exp.With(expressions=ctes + (own.expressions if own is not None else [])))
+            recursive = own is not None and bool(own.args.get("recursive"))
+            items = ctes + (own.expressions if own is not None else [])
+            written.set("with_", exp.With(expressions=items, recursive=recursive))
         return written
 
     def _written(self, tree: exp.Expr, common: dict[str, exp.Expr], along: dict[str, DataFrame]) -> exp.Expr:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ivm_core.apply.names import DRIFT, col, spark_sql
-from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.failures import SPARK_FAILURES, failure_of_rows
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import CommitTag, State
-from ivm_core.errors import ConcurrentCommit, DriftError, HistoryGone
+from ivm_core.errors import ConcurrentCommit, DriftError, HistoryGone, QueryFails
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
@@ -83,7 +83,7 @@ def mark(spark: SparkSession, state: State, tag: CommitTag, column: str) -> None
 
 @contextmanager
 def typed_failures(location: str) -> Iterator[None]:
-    """Failures of reading and writing as ``DriftError``, ``HistoryGone`` or ``ConcurrentCommit`` where they are one."""
+    """Failures as ``DriftError``, ``HistoryGone``, ``ConcurrentCommit`` or ``QueryFails`` where they are one."""
     try:
         yield
     except SPARK_FAILURES as error:
@@ -102,6 +102,12 @@ def typed_failures(location: str) -> Iterator[None]:
         if any(word in text for word in _CONFLICTS):
             raise ConcurrentCommit(
                 f"Another writer changed {location} while this batch was computed. Nothing was written; run it again."
+            ) from error
+        rows = failure_of_rows(text)
+        if rows is not None:
+            raise QueryFails(
+                f"The query has no result for the rows that its tables hold now: {rows} Nothing was written; mend the "
+                "rows or the query, and the next run goes on."
             ) from error
         raise
 

@@ -29,6 +29,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     ScanColumn,
     SetOperation,
@@ -72,8 +74,10 @@ def place_bounds(
                 return _input(node, name_input(node, tuple(sorted(bounds, key=_order))))
             case Changes():
                 return _input(node, name_input(node, ()))
-            case Values():
+            case Values() | Round():
                 return node
+            case Recursive(_, base, step):
+                return with_sources(node, (place(base, {}), place(step, {})))
             case Join(left, right):
                 to_left, to_right = _across(node, known, leaf_name)
                 return with_sources(node, (place(left, to_left), place(right, to_right)))

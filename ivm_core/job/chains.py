@@ -21,6 +21,7 @@ from ivm_core.plan.nodes import (
     JoinKind,
     Plan,
     Project,
+    Recursive,
     Scan,
     base_tables,
     keep,
@@ -90,6 +91,8 @@ def cut_chains(plan: Plan, facts: Facts, is_step: Callable[[Scan], bool], make_s
     """The plan with its chains ordered and cut; ``make_step`` gets a prefix and what it is for, and returns its scan."""
 
     def visit(node: Plan) -> Plan:
+        if isinstance(node, Recursive):
+            return node  # what its step joins is another in each round
         inputs, conditions = join_chain(node)
         if len(inputs) < 2 or not _is_small(inputs[0], is_step):
             return with_sources(node, tuple(visit(source) for source in sources(node)))

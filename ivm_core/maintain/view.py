@@ -24,7 +24,7 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
-from ivm_core.errors import Busy, ConcurrentCommit, HistoryGone, IvmError
+from ivm_core.errors import Busy, ConcurrentCommit, HistoryGone, IvmError, QueryFails
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.columns import check_columns
@@ -182,9 +182,9 @@ def _run(
             batch=batch.number,
         )
     except Exception as error:
-        session.catalog.add_batch(
-            record_of(view, batch, decision, started_at, started, run_id, kept, error=_brief(error))
-        )
+        record = record_of(view, batch, decision, started_at, started, run_id, kept, error=_brief(error))
+        # Rows of these versions would fail again, whatever they are mended by: the next batch must reach further.
+        session.catalog.add_batch(record, settle="abandoned" if isinstance(error, QueryFails) else None)
         raise
     if applied.skipped:
         decision = Decision(Strategy.NOOP, Reason.APPLIED_ELSEWHERE)

@@ -31,6 +31,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     ScanColumn,
     SetOperation,
@@ -81,6 +83,10 @@ def _details(plan: Plan) -> tuple[str, ...]:
             return (kind.value, f"on {spell(condition)}" if condition is not None else "")
         case UnionAll() | Distinct():
             return ()
+        case Recursive(name):
+            return (spell_name(name),)
+        case Round(name, columns):
+            return (spell_name(name), _bracket(_scan_column(c) for c in columns))
         case Aggregate(_, keys, aggregates):
             return (f"keys=[{_named(keys)}]", f"aggregates=[{_named(aggregates)}]")
         case Window(_, functions):

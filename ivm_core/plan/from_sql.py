@@ -10,6 +10,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError, InvalidNameError
 from ivm_core.plan.determinism import break_ties, check_determinism
 from ivm_core.plan.from_sql_order import bind_limit, order_items
+from ivm_core.plan.from_sql_recursive import names_itself
 from ivm_core.plan.from_sql_select import bind_select
 from ivm_core.plan.from_sql_tables import bind_table, bind_values
 from ivm_core.plan.names import DEFAULT_SCHEMA
@@ -83,12 +84,11 @@ def _with_ctes(query: exp.Expr, scope: Scope) -> Scope:
     clause = query.args.get("with_")
     if clause is None:
         return scope
-    if clause.args.get("recursive"):
-        raise refusal("WITH RECURSIVE", clause)
     for item in clause.expressions:
         alias = item.args["alias"]
         labels = tuple(part.name for part in alias.args.get("columns") or [])
-        cte = Cte(item.this, labels, replace(scope, outer=None))
+        recursive = bool(clause.args.get("recursive")) and names_itself(item)
+        cte = Cte(item.this, labels, replace(scope, outer=None), recursive)
         scope = replace(scope, ctes={**scope.ctes, alias.name.lower(): cte})
     return scope
 

@@ -34,6 +34,7 @@ ANONYMOUS = frozenset(
         "kll_merge_agg_double",
         "kll_merge_agg_float",
         "max_by",
+        "mean",
         "min_by",
         "mean",
         "percentile",

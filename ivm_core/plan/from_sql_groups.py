@@ -8,12 +8,12 @@ from itertools import combinations, product
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.block import Block
+from ivm_core.plan.correlation import group_by_correlation, key_position
 from ivm_core.plan.from_sql_aggregates import empty_value, has_aggregate, replace_aggregates, spell_aggregate
 from ivm_core.plan.nodes import (
     Aggregate,
-    Distinct,
     Filter,
-    Join,
     Named,
     Plan,
     Project,
@@ -22,9 +22,9 @@ from ivm_core.plan.nodes import (
     keep,
     references,
 )
-from ivm_core.plan.rewrite import both, expect_expression, substitute
+from ivm_core.plan.rewrite import expect_expression, substitute
 from ivm_core.plan.scope import Scope, complaint, match_field, refusal, resolve
-from ivm_core.plan.subqueries import Block, attach
+from ivm_core.plan.subqueries import attach
 from ivm_core.plan.types_plan import types_of
 
 Sets = tuple[frozenset[int], ...]
@@ -41,13 +41,7 @@ class Groups:
     grouping: list[Named] = field(default_factory=list)  # grouping() and grouping_id() calls
 
     def add_key(self, expression: exp.Expression, label: str) -> int:
-        bare = expect_expression(attach(self.block, expression).unnest())
-        for position, key in enumerate(self.keys):
-            if key.expression == bare:
-                return position
-        plain = isinstance(bare, exp.Column) and bare.name in self.block.plan.names
-        self.keys.append(Named(bare.name if plain else self.block.scope.context.fresh(label), bare))
-        return len(self.keys) - 1
+        return key_position(self.block, self.keys, attach(self.block, expression), label)
 
     def over(self, expression: exp.Expression, label: str = "") -> exp.Expression:
         """A resolved expression rewritten over the groups' columns; what it aggregates is added to the aggregates."""
@@ -88,7 +82,9 @@ class Groups:
         if global_aggregate and not self.aggregates:  # SELECT 1 … HAVING …
             count = exp.Count(this=exp.Star(), big_int=True)
             self.aggregates.append(Named(block.scope.context.fresh("rows"), count))
-        self._correlated_keys()
+        if block.correlated and self.sets is not None:
+            raise refusal("GROUPING SETS in a correlated subquery", block.correlated[0])
+        group_by_correlation(block, self.keys)
         if self.sets is None:
             if self.grouping:
                 raise refusal("grouping() without GROUPING SETS", self.grouping[0].expression)
@@ -98,42 +94,6 @@ class Groups:
         if not global_aggregate:
             return {}
         return {a.name: empty_value(a.expression, column(a.name)) for a in self.aggregates}
-
-    def _correlated_keys(self) -> None:
-        """``inner = outer`` in a correlated subquery: group by ``inner`` too, and compare the key above."""
-        block = self.block
-        inside = set(block.plan.names)
-        conditions: list[exp.Expression] = []
-        others: list[exp.Expression] = []
-        for condition in block.correlated:
-            sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ | exp.NullSafeEQ) else ()
-            inner = [side for side in sides if references(side) <= inside]
-            outer = [side for side in sides if not references(side) & inside]
-            if len(inner) != 1 or len(outer) != 1:
-                others.append(condition)
-                continue
-            position = self.add_key(inner[0], "key")
-            conditions.append(type(condition)(this=column(self.keys[position].name), expression=outer[0].copy()))
-        if block.correlated and self.sets is not None:
-            raise refusal("GROUPING SETS in a correlated subquery", block.correlated[0])
-        block.correlated = [*conditions, *self._join_outer_values(others)]
-
-    def _join_outer_values(self, conditions: list[exp.Expression]) -> list[exp.Expression]:
-        """Other conditions: join the distinct values that the enclosing query compares with, and group by them."""
-        block = self.block
-        if not conditions:
-            return []
-        around = block.scope.outer.plan if block.scope.outer is not None else None
-        outside = sorted({name for part in conditions for name in references(part)} - set(block.plan.names))
-        if around is None or not set(outside) <= set(around.names):
-            raise refusal("a subquery that refers past the query around it", conditions[0], "Join the tables instead.")
-        context = block.scope.context
-        values = {name: context.fresh(*context.hints[name]) for name in outside}
-        domain = Distinct(Project(around, tuple(Named(value, column(name)) for name, value in values.items())))
-        inner = {name: column(value) for name, value in values.items()}
-        block.plan = Join(domain, block.plan, condition=both(*(substitute(part, inner) for part in conditions)))
-        self.keys.extend(Named(value, column(value)) for value in values.values())
-        return [exp.NullSafeEQ(this=column(value), expression=column(name)) for name, value in values.items()]
 
     def _union_of_sets(self, source: Plan, sets: Sets) -> Plan:
         """GROUPING SETS: an aggregate for each set; the other keys are NULL. No rows make no groups, not even for ()."""

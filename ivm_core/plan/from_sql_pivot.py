@@ -7,13 +7,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import has_aggregate, replace_aggregates
 from ivm_core.plan.from_sql_groups import Groups
 from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep, references
 from ivm_core.plan.rewrite import both, expect_expression
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
-from ivm_core.plan.subqueries import Block
 from ivm_core.plan.types import FRACTIONAL, INTEGRAL, common_type, digits
 from ivm_core.plan.types_expression import type_of
 from ivm_core.plan.types_plan import types_of

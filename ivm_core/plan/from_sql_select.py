@@ -8,6 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_generators import generate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
@@ -20,7 +21,7 @@ from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, referenc
 from ivm_core.plan.rewrite import expect_expression, substitute
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
-from ivm_core.plan.subqueries import Block, apply_conditions, attach
+from ivm_core.plan.subqueries import apply_conditions, attach
 from ivm_core.plan.types import parse_type
 from ivm_core.plan.types_expression import type_of
 from ivm_core.plan.types_plan import types_of

@@ -8,14 +8,16 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnknownTableError
+from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_generators import KNOWN, bind_range, generate
 from ivm_core.plan.from_sql_lateral import join_lateral
 from ivm_core.plan.from_sql_pivot import bind_pivot
+from ivm_core.plan.from_sql_recursive import bind_recursive, bind_round
 from ivm_core.plan.functions import is_generator, sql_name
 from ivm_core.plan.nodes import Join, JoinKind, Named, Project, Scan, ScanColumn, Values, column, keep, references
 from ivm_core.plan.rewrite import both, conjuncts
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
-from ivm_core.plan.subqueries import Block, apply_conditions
+from ivm_core.plan.subqueries import apply_conditions
 from ivm_core.plan.types import common_type
 from ivm_core.plan.types_expression import type_of
 
@@ -144,6 +146,10 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
         raise refusal("a table named by its path", node, "Register it under a name.")
     if len(parts) == 1 and parts[0] in scope.ctes:
         cte = scope.ctes[parts[0]]
+        if cte.rounds is not None:
+            return bind_round(parts[0], cte, cte.rounds)
+        if cte.recursive:
+            return bind_recursive(parts[0], cte)
         relation = scope.context.bind(cte.query, cte.scope)
         if cte.labels and len(cte.labels) != len(relation.fields):
             raise complaint(

@@ -11,11 +11,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.block import Block
 from ivm_core.plan.dialect import number, spark_call
 from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.scope import Field, complaint, refusal, resolve
-from ivm_core.plan.subqueries import Block
 from ivm_core.plan.types_expression import type_of
 from ivm_core.plan.types_plan import types_of
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import spell_aggregate
 from ivm_core.plan.nodes import Named, Window, column, references
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.scope import complaint, refusal
-from ivm_core.plan.subqueries import Block
 
 
 def name_windows(expression: exp.Expr, select: exp.Select) -> exp.Expr:

@@ -21,6 +21,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     ScanColumn,
     SetOperation,
@@ -52,6 +54,9 @@ def rename(plan: Plan, names: Mapping[str, str], taken: frozenset[str] = frozens
     def scan(columns: tuple[ScanColumn, ...]) -> tuple[ScanColumn, ...]:
         return tuple(replace(item, name=names.get(item.name, item.name)) for item in columns)
 
+    def read(columns: tuple[ScanColumn, ...]) -> tuple[ScanColumn, ...]:
+        return tuple(replace(item, source=names.get(item.source, item.source)) for item in columns)
+
     def name(columns: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(names.get(item, item) for item in columns)
 
@@ -66,6 +71,10 @@ def rename(plan: Plan, names: Mapping[str, str], taken: frozenset[str] = frozens
             return replace(plan, columns=scan(plan.columns))
         case Values():
             return replace(plan, names=name(plan.names))
+        case Recursive(label, base, step):
+            return Recursive(label, rename(base, names), rename(step, names))
+        case Round(label, columns):
+            return Round(label, read(scan(columns)))
         case Project(source, columns):
             return Project(rename(source, names, taken), named(columns))
         case Filter(source, condition):

@@ -282,6 +282,40 @@ class Limit:
         return self.source.names
 
 
+@dataclass(frozen=True, slots=True)
+class Recursive:
+    """WITH RECURSIVE: the rows of ``base``, and again and again those that ``step`` makes of the round before.
+
+    ``name`` is unique in the plan; the step reads the round before by ``Round`` leaves of that name.
+    """
+
+    name: str
+    base: Plan
+    step: Plan
+
+    def __post_init__(self) -> None:
+        _require(self.base.names == self.step.names, "Recursive base and step differ in columns")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.base.names
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The rows that the recursion ``name`` made in its round before; ``source`` of a column is its name there."""
+
+    name: str
+    columns: tuple[ScanColumn, ...]
+
+    def __post_init__(self) -> None:
+        _check_names(self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+
 Plan = (
     Scan
     | Changes
@@ -296,14 +330,18 @@ Plan = (
     | SetOperation
     | Generate
     | Limit
+    | Recursive
+    | Round
 )
 
 
 def sources(plan: Plan) -> tuple[Plan, ...]:
     """The operator's direct inputs, left to right."""
     match plan:
-        case Scan() | Changes() | Values():
+        case Scan() | Changes() | Values() | Round():
             return ()
+        case Recursive(_, base, step):
+            return (base, step)
         case Join(left, right) | SetOperation(left, right):
             return (left, right)
         case UnionAll(inputs):

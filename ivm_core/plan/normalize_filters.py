@@ -18,6 +18,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -27,6 +29,7 @@ from ivm_core.plan.nodes import (
     sources,
 )
 from ivm_core.plan.normalize_conditions import is_true
+from ivm_core.plan.raising import can_raise
 from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
 from ivm_core.plan.types_plan import same_types
 
@@ -55,11 +58,15 @@ def push_filter(plan: Plan) -> Plan:
         return plan
     source, parts = plan.source, conjuncts(plan.condition)
     match source:
-        case Scan() | Changes() | Values() | Limit() | Filter():
+        case Scan() | Changes() | Values() | Limit() | Filter() | Recursive() | Round():
             return plan
         case Project(inner, columns):
             below = {named.name: named.expression for named in columns}
-            return Project(above(inner, tuple(substitute(part, below) for part in parts)), columns)
+            # What can fail stays where it is, so that it is asked of the same rows in every form of the plan.
+            failing = frozenset(named.name for named in columns if can_raise(named.expression))
+            down = tuple(part for part in parts if not references(part) & failing)
+            projected = Project(above(inner, tuple(substitute(part, below) for part in down)), columns)
+            return above(projected, tuple(part for part in parts if part not in down)) if down else plan
         case UnionAll() | SetOperation():
             # Where the inputs' types differ, the operator casts, and a condition may mean something else below it.
             down = tuple(part for part in parts if references(part) and same_types(sources(source), references(part)))

@@ -16,6 +16,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -78,6 +80,10 @@ def prune(plan: Plan, needed: Names) -> Plan:
             return Limit(prune(source, needed | _references(*order)), order, count, offset)
         case Distinct(source):
             return Distinct(_whole(source))
+        case Recursive(name, base, step):
+            return Recursive(name, _whole(base), _whole(step))
+        case Round(name, columns):
+            return Round(name, tuple(column for column in columns if column.name in needed) or columns[:1])
         case SetOperation(left, right, kind, bag):
             return SetOperation(_whole(left), _whole(right), kind, bag)
         case _:

@@ -21,6 +21,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     ScanColumn,
     SetKind,
@@ -112,6 +114,10 @@ def _build(words: Words, inputs: list[Plan]) -> Plan:
             outer = words.accept("outer")
             outputs = words.labelled("outputs", Words.name)
             return Generate(source, _expression(words), outputs, outer)
+        case "Recursive", [base, step]:
+            return Recursive(words.name(), base, step)
+        case "Round", []:
+            return Round(words.name(), _scan_columns(words))
         case "Limit", [source]:
             count = None if words.accept("all") else int(words.name())
             offset = int(words.name()) if words.accept("offset") else 0

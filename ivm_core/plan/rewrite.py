@@ -18,6 +18,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -37,8 +39,10 @@ def with_sources(plan: Plan, new_sources: tuple[Plan, ...]) -> Plan:
     if len(new_sources) != len(sources(plan)):
         raise ValueError(f"{type(plan).__name__} has {len(sources(plan))} sources, got {len(new_sources)}")
     match plan:
-        case Scan() | Changes() | Values():
+        case Scan() | Changes() | Values() | Round():
             return plan
+        case Recursive():
+            return replace(plan, base=new_sources[0], step=new_sources[1])
         case Join() | SetOperation():
             return replace(plan, left=new_sources[0], right=new_sources[1])
         case UnionAll():

@@ -11,10 +11,11 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnsupportedConstruct
 from ivm_core.plan.functions import is_generator, spell_function, sql_name
 from ivm_core.plan.lambdas import bind_parameters
-from ivm_core.plan.nodes import Plan, column
+from ivm_core.plan.nodes import Plan, Round, column
 from ivm_core.plan.rewrite import expect_expression, substitute
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import position
+from ivm_core.plan.to_sql_names import unused
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class Cte:
     query: exp.Expr
     labels: tuple[str, ...]
     scope: Scope
+    recursive: bool = False  # it reads itself
+    rounds: Round | None = None  # inside its own step: the rows of the round before
 
 
 @dataclass
@@ -69,11 +72,19 @@ class Context:
     bind: Callable[[exp.Expr, Scope], Relation]
     hints: dict[str, tuple[str, str]] = field(default_factory=dict)
     subqueries: dict[str, exp.Expr] = field(default_factory=dict)
+    recursions: list[str] = field(default_factory=list)
 
     def fresh(self, label: str, alias: str = "") -> str:
         """A provisional column name, unique in the query; ``naming`` replaces it by one made of label and alias."""
         name = f"#{len(self.hints)}"
         self.hints[name] = (label, alias)
+        return name
+
+    def recursion(self, label: str) -> str:
+        """The name of one use of a recursive common table expression, unique in the query."""
+        taken = set(self.recursions)
+        name = unused(label, taken)
+        self.recursions.append(name)
         return name
 
     def set_aside(self, query: exp.Expr) -> exp.Placeholder:
@@ -111,7 +122,7 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
             case exp.Query():
                 return scope.context.set_aside(node.unnest() if isinstance(node, exp.Subquery) else node)
             case exp.Any(this=this) | exp.All(this=this) if isinstance(this.unnest(), exp.Query):
-                raise refusal(f"{node.key.upper()} (subquery)", node, "Use IN, EXISTS, min() or max() instead.")
+                raise refusal(f"{node.key.upper()} (subquery)", node, _instead_of_quantifier(node))
             case _ if is_generator(node):
                 raise refusal(f"{sql_name(node)}() inside an expression", node, "Put it into FROM or a LATERAL VIEW.")
             case exp.Anonymous() if sql_name(node) == "session_window":
@@ -140,6 +151,22 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
         if function.find(exp.Placeholder):
             raise refusal("a subquery in a lambda function", function)
     return substitute(bound, substitutions) if substitutions else bound
+
+
+def _instead_of_quantifier(node: exp.Any | exp.All) -> str:
+    """What to write for ``x > ANY (…)``, which Spark does not parse: true for the same rows, false where that is unknown."""
+    match node, node.parent:
+        case exp.Any(), exp.EQ():
+            return "Spark has no such comparison: write x IN (SELECT …)."
+        case exp.All(), exp.NEQ():
+            return "Spark has no such comparison: write x NOT IN (SELECT …)."
+        case exp.Any(), _:
+            return "Spark has no such comparison: write EXISTS (SELECT 1 FROM … WHERE x > y), with its operator."
+        case _:
+            return (
+                "Spark has no such comparison: write NOT EXISTS (SELECT 1 FROM … WHERE NOT coalesce(x > y, false)), "
+                "with its operator."
+            )
 
 
 def match_field(scope: Scope, parts: tuple[str, ...], node: exp.Expr) -> tuple[Field, tuple[str, ...]] | None:

@@ -11,6 +11,8 @@ from dataclasses import fields
 from ivm_core.plan.nodes import Changes, Plan, Scan, operators, sources
 from ivm_core.plan.rewrite import transform_up
 
+_INPUTS = frozenset({"source", "sources", "left", "right", "base", "step"})
+
 
 class Sharing:
     """Makes equal plans the same object; of plans that it returned, equality is identity."""
@@ -23,7 +25,7 @@ class Sharing:
         return transform_up(plan, self._one)
 
     def _one(self, node: Plan) -> Plan:
-        own = tuple(getattr(node, f.name) for f in fields(node) if f.name not in ("source", "sources", "left", "right"))
+        own = tuple(getattr(node, f.name) for f in fields(node) if f.name not in _INPUTS)
         # What lies below has been made one object each, and ``_known`` keeps it: ids stand for equality.
         below = tuple(id(source) for source in sources(node))
         return self._known.setdefault((type(node).__name__, own, below), node)

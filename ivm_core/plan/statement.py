@@ -60,7 +60,28 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
         ) from error
     except (ValueError, IndexError) as error:  # sqlglot's, of the arguments of a call
         raise DefinitionError(f"The SQL cannot be parsed: {error}", construct="syntax") from error
-    return [tree for tree in trees if tree is not None]
+    found = [tree for tree in trees if tree is not None]
+    _note_written_names(found, tokens)
+    return found
+
+
+def written_name(call: exp.Expr) -> str | None:
+    """The name by which a function was called in the text, where it is known: sqlglot has one class for many names."""
+    name = call.meta.get("written")
+    return str(name) if name is not None else None
+
+
+def _note_written_names(trees: list[exp.Expr], tokens: list[Token]) -> None:
+    places = {token.start: place for place, token in enumerate(tokens)}
+    for call in (found for tree in trees for found in tree.find_all(exp.Func)):
+        place = places.get(call.meta.get("start", -1))
+        if place is None and isinstance(call, exp.Substring | exp.Trim):
+            # These are not placed in the text, but what comes first in them is.
+            starts = [found.meta["start"] for found in call.walk() if "start" in found.meta]
+            inner = places.get(min(starts, default=-1), 0)
+            place = inner - 2 if inner >= 2 and tokens[inner - 1].token_type == TokenType.L_PAREN else None
+        if place is not None and tokens[place + 1].token_type == TokenType.L_PAREN:
+            call.meta["written"] = tokens[place].text
 
 
 def position(node: exp.Expr | None) -> tuple[int | None, int | None]:

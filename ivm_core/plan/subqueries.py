@@ -6,22 +6,15 @@ conditions can be moved to the join itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
+from ivm_core.plan.block import Block
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
 from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute
 from ivm_core.plan.scope import Relation, Scope, refusal
-
-
-@dataclass
-class Block:
-    """A SELECT under construction: its plan so far, and the conditions that reach into the enclosing query."""
-
-    scope: Scope
-    plan: Plan
-    correlated: list[exp.Expression] = field(default_factory=list)
+from ivm_core.plan.single_value import join_single_value
 
 
 def apply_conditions(block: Block, condition: exp.Expression) -> None:
@@ -136,11 +129,9 @@ def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:
     if len(inner.fields) != 1:
         raise refusal(f"a scalar subquery with {len(inner.fields)} columns", query)
     condition = both(*inner.correlated)
-    if not (inner.at_most_one_row or inner.values):
-        raise refusal(
-            "a scalar subquery that may return several rows", query, "Use an aggregate such as max(), or a join."
-        )
     check_reach(condition, block.plan, inner.plan, query)
+    if not (inner.at_most_one_row or inner.values):
+        return join_single_value(block, inner)
     outer = condition is not None or not inner.one_row
     kind = JoinKind.LEFT if outer else JoinKind.INNER
     block.plan = Join(block.plan, inner.plan, kind, condition if condition is not None or not outer else exp.true())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from sqlglot import exp
@@ -20,6 +20,8 @@ from ivm_core.plan.nodes import (
     Named,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetKind,
     SetOperation,
@@ -29,9 +31,10 @@ from ivm_core.plan.nodes import (
     operators,
 )
 from ivm_core.plan.rewrite import conjuncts
-from ivm_core.plan.share import Sharing
+from ivm_core.plan.share import Sharing, inputs_first
 from ivm_core.plan.to_sql_draft import NOTHING, Draft, lateral_view, nest, new_relation, seal, seal_select, select_from
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
+from ivm_core.plan.to_sql_hints import alias_hint, name_recursions
 from ivm_core.plan.to_sql_join import join_drafts
 from ivm_core.plan.to_sql_names import quote_where_needed
 from ivm_core.plan.to_sql_repeats import Repeats, find_repeats
@@ -78,10 +81,16 @@ def to_ast(plan: Plan, leaf_name: LeafName = input_name) -> exp.Query:
     plan = Sharing()(plan)
     _check_leaf_names(plan, leaf_name)
     repeats = find_repeats(plan, leaf_name)
-    drafter = _Drafter(leaf_name, repeats)
+    nodes = inputs_first(plan)
+    drafter = _Drafter(leaf_name, repeats, name_recursions(nodes, leaf_name, repeats))
     query = seal(drafter.draft(plan))
-    for name, subplan in repeats.named:
-        query = query.with_(exp.to_identifier(name), as_=seal(drafter.draft_operator(subplan)), copy=False)
+    for node in nodes:
+        name = drafter.recursions.get(id(node)) or repeats.name_of(node)
+        if name is not None:
+            item = drafter.recursion(node) if isinstance(node, Recursive) else seal(drafter.draft_operator(node))
+            query = query.with_(exp.to_identifier(name), as_=item, copy=False)
+    if drafter.recursions:
+        query.args["with_"].set("recursive", True)
     return quote_where_needed(query)
 
 
@@ -89,6 +98,10 @@ def to_ast(plan: Plan, leaf_name: LeafName = input_name) -> exp.Query:
 class _Drafter:
     leaf_name: LeafName
     repeats: Repeats
+    recursions: Mapping[int, str]  # id of a recursion → its name in the query
+    rounds: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the same for those that are being spelled, by their own names
 
     def draft(self, plan: Plan) -> Draft:
         """The plan as a SELECT that can still grow; a repeated subplan is read from its WITH item."""
@@ -108,7 +121,7 @@ class _Drafter:
             case Filter(source, condition):
                 draft = self.draft(source)
                 if not replace(draft, distinct=False).is_rows:
-                    draft = nest(draft, _hint(source))
+                    draft = nest(draft, alias_hint(source))
                 return replace(draft, where=(*draft.where, *conjuncts(draft.resolve(condition))))
             case Join(left, right, kind, on):
                 return join_drafts(self.draft(left), self.draft(right), kind, on)
@@ -117,19 +130,25 @@ class _Drafter:
             case SetOperation():
                 return self._set_operation(plan)
             case Aggregate(source, keys, aggregates):
-                return _aggregate(self.draft(source), keys, aggregates, _hint(source))
+                return _aggregate(self.draft(source), keys, aggregates, alias_hint(source))
             case Distinct(source):
                 draft = self.draft(source)
-                return replace(nest(draft, _hint(source)) if draft.is_limited else draft, distinct=True)
+                return replace(nest(draft, alias_hint(source)) if draft.is_limited else draft, distinct=True)
             case Window(source, functions):
-                return _window(self.draft(source), functions, _hint(source))
+                return _window(self.draft(source), functions, alias_hint(source))
             case Generate(source, generator, outputs, outer):
                 draft = self.draft(source)
                 if not (draft.is_rows and draft.relations):
-                    draft = nest(draft, _hint(source))
+                    draft = nest(draft, alias_hint(source))
                 return lateral_view(draft, generator, outputs, outer)
             case Limit():
                 return self._limit(plan)
+            case Recursive():
+                name = self.recursions[id(plan)]
+                return select_from(new_relation(exp.Table(this=exp.to_identifier(name)), name), plan.names)
+            case Round(name, columns):
+                relation = new_relation(exp.Table(this=exp.to_identifier(self.rounds[name])), name)
+                return Draft(tuple(Named(c.name, relation.reference(c.source)) for c in columns), (relation,))
             case _:
                 assert_never(plan)
 
@@ -155,6 +174,12 @@ class _Drafter:
             parts += self._parts(source) if flat and isinstance(source, UnionAll) else [source]
         return parts
 
+    def recursion(self, plan: Recursive) -> exp.Query:
+        """base UNION ALL step, for WITH RECURSIVE."""
+        inside = replace(self, rounds={**self.rounds, plan.name: self.recursions[id(plan)]})
+        base, step = (_operand(inside.draft(each)) for each in (plan.base, plan.step))
+        return exp.Union(this=base, expression=step, distinct=False)
+
     def _set_operation(self, plan: SetOperation) -> Draft:
         operator = exp.Intersect if plan.kind is SetKind.INTERSECT else exp.Except
         query = operator(
@@ -171,7 +196,7 @@ class _Drafter:
         order = tuple(key for key in plan.order if key.find(exp.Column))  # a constant would be a column's number
         by_names = all(isinstance(key, exp.Ordered) and isinstance(key.this, exp.Column) for key in order)
         if draft.is_limited or not (by_names or draft.is_pass_through):
-            draft = nest(draft, _hint(plan.source))
+            draft = nest(draft, alias_hint(plan.source))
         return replace(draft, order=order, count=plan.count, offset=plan.offset)
 
 
@@ -258,33 +283,6 @@ def _operand(draft: Draft) -> exp.Query:
     query = seal(draft)
     plain = isinstance(query, exp.Select) and not (query.args.get("limit") or query.args.get("offset"))
     return query if plain else seal_select(draft)
-
-
-def _hint(plan: Plan) -> str:
-    """An alias for the nested SELECT of an operator."""
-    match plan:
-        case Project(source) | Filter(source):
-            return _hint(source)
-        case Aggregate():
-            return "grouped"
-        case Distinct():
-            return "distinct_rows"
-        case Window():
-            return "ranked"
-        case Limit():
-            return "limited"
-        case Join():
-            return "joined"
-        case Generate():
-            return "generated_rows"
-        case UnionAll() | SetOperation():
-            return "combined"
-        case Scan() | Changes():
-            return plan.table.rpartition(".")[2]
-        case Values():
-            return "listed"
-        case _:
-            assert_never(plan)
 
 
 def _check_leaf_names(plan: Plan, leaf_name: LeafName) -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from ivm_core.plan.raising import is_raise
+
 
 def adapt_to_duckdb(query: exp.Query) -> None:
     """Change the query in place.
 
-    LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE, and count_if(p) count(CASE WHEN p THEN 1
-    END): DuckDB's count_if of NULLs alone is NULL.
+    LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE, raise_error error, and count_if(p)
+    count(CASE WHEN p THEN 1 END): DuckDB's count_if of NULLs alone is NULL.
     """
-    for call in list(query.find_all(exp.CountIf)):
-        case = exp.Case(ifs=[exp.If(this=call.this.copy(), true=exp.Literal.number(1))])
-        call.replace(exp.Count(this=case))
+    for call in list(query.find_all(exp.Anonymous)):
+        if is_raise(call):
+            call.set("this", "error")
+    for counted in list(query.find_all(exp.CountIf)):
+        case = exp.Case(ifs=[exp.If(this=counted.this.copy(), true=exp.Literal.number(1))])
+        counted.replace(exp.Count(this=case))
     for select in list(query.find_all(exp.Select)):
         views = select.args.get("laterals") or []
         if any(view.args.get("outer") for view in views):

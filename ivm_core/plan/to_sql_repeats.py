@@ -17,6 +17,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -48,14 +50,21 @@ def find_repeats(plan: Plan, leaf_name: Callable[[Scan | Changes], str]) -> Repe
     named = tuple(
         (unused(_describe(node, leaf_name), taken), node)
         for node in nodes
-        if uses[id(node)] > 1 and not _is_small(node)
+        if uses[id(node)] > 1 and not _is_small(node) and not _is_open(node)
     )
     return Repeats(named, {id(node): name for name, node in named})
 
 
+def _is_open(plan: Plan) -> bool:
+    """Whether the plan reads the rounds of a recursion around it, and has no meaning outside of that."""
+    nodes = list(operators(plan))
+    closed = {node.name for node in nodes if isinstance(node, Recursive)}
+    return any(isinstance(node, Round) and node.name not in closed for node in nodes)
+
+
 def _is_small(plan: Plan) -> bool:
     match plan:
-        case Scan() | Changes() | Values():
+        case Scan() | Changes() | Values() | Round() | Recursive():  # a recursion is a WITH item anyway
             return True
         case Filter(source) | Project(source):
             return _is_small(source)
@@ -71,7 +80,7 @@ def _describe(plan: Plan, leaf_name: Callable[[Scan | Changes], str]) -> str:
 
 def _participle(plan: Plan) -> str:
     match plan:
-        case Scan() | Changes() | Values():
+        case Scan() | Changes() | Values() | Round():
             return "read"
         case Filter(source) | Project(source):
             return _participle(source)
@@ -89,5 +98,7 @@ def _participle(plan: Plan) -> str:
             return "generated"
         case Limit():
             return "limited"
+        case Recursive():
+            return "reached"
         case _:
             assert_never(plan)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from ivm_core.plan.raising import is_raise
 from ivm_core.plan.types import (
     FRACTIONAL,
     INTEGRAL,
@@ -117,6 +118,8 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return f"array<{common_type(*ends)}>" if all(end in INTEGRAL for end in ends) else None
         case exp.Anonymous() if str(expression.this).lower() == "timestamp_micros":
             return "timestamp"
+        case exp.Anonymous() if is_raise(expression):
+            return "void"
     if isinstance(expression, _SAME_AS_FIRST):
         first = of(_argument(expression))
         return None if first is not None and first.startswith("interval") else first

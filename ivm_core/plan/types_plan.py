@@ -18,6 +18,8 @@ from ivm_core.plan.nodes import (
     Limit,
     Plan,
     Project,
+    Recursive,
+    Round,
     Scan,
     SetOperation,
     UnionAll,
@@ -26,7 +28,6 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.types import Type, common_type, parse_type, simple_string
 from ivm_core.plan.types_expression import type_of
-
 
 # By the operator's id; the operator is kept beside, so that no other one comes to have it.
 _known: dict[int, tuple[Plan, dict[str, Type | None]]] = {}
@@ -45,7 +46,7 @@ def types_of(plan: Plan) -> dict[str, Type | None]:
 
 def _types_of(plan: Plan) -> dict[str, Type | None]:
     match plan:
-        case Scan(_, columns):
+        case Scan(_, columns) | Round(_, columns):
             return {column.name: column.type for column in columns}
         case Changes(_, columns):
             return {**{column.name: column.type for column in columns}, WEIGHT: "bigint"}
@@ -63,6 +64,8 @@ def _types_of(plan: Plan) -> dict[str, Type | None]:
         case Join(left, right):
             both = types_of(left) | types_of(right)
             return {name: both[name] for name in plan.names}
+        case Recursive(_, base):
+            return types_of(base)
         case UnionAll(sources):
             each = [types_of(source) for source in sources]
             return {name: common_type(*(types[name] for types in each)) for name in plan.names}

@@ -62,6 +62,11 @@ CASES = (
         "expressions_over_aggregates",
         "SELECT g, sum(amount) / count(*) AS per, sum(qty) * 100 + 1 AS pct, max(qty) - min(qty) AS spread FROM fact GROUP BY g",
     ),
+    Case(
+        "columns_without_alias",
+        "SELECT g, count(*), sum(amount), round(sum(amount) / count(*), 2), max(qty) - min(qty) FROM fact GROUP BY g",
+    ),
+    Case("rows_without_alias", "SELECT id + 1, coalesce(g, 'none'), CASE WHEN qty > 1 THEN 'x;y' END FROM fact"),
     Case("having", "SELECT g, sum(qty) AS s FROM fact GROUP BY g HAVING sum(qty) > 6 AND count(*) < 9"),
     Case("group_key_not_selected", "SELECT sum(qty) AS s FROM fact GROUP BY g"),
     Case(
@@ -110,6 +115,24 @@ CASES = (
     Case(
         "nested_aggregate",
         "SELECT n, count(*) AS groups FROM (SELECT g, count(*) AS n FROM fact GROUP BY g) t GROUP BY n",
+        "affected",
+    ),
+    Case(
+        "scalar_subqueries",
+        "SELECT f.id, (SELECT DISTINCT d.k FROM dim d WHERE d.k = f.k) AS dk, (SELECT k FROM other WHERE k = 1 GROUP BY k) AS one"
+        " FROM fact f WHERE f.qty >= (SELECT DISTINCT score FROM other o WHERE o.score = f.qty)",
+        "affected",
+    ),
+    Case(
+        "recursion",
+        "WITH RECURSIVE r(k, depth) AS (SELECT k, 0 FROM dim WHERE region = 'eu' UNION ALL SELECT o.score, depth + 1 FROM r"
+        " JOIN other o ON o.k = r.k AND depth < 3) SELECT f.id, r.depth FROM fact f JOIN r ON r.k = f.k",
+        "affected",
+    ),
+    Case(
+        "recursion_grouped",
+        "WITH RECURSIVE r(n) AS (SELECT qty FROM fact UNION ALL SELECT n - 1 FROM r WHERE n > 0)"
+        " SELECT n, count(*) AS times FROM r GROUP BY n",
         "affected",
     ),
     Case("intersect", "SELECT k FROM fact INTERSECT SELECT k FROM dim", "affected"),

@@ -167,6 +167,20 @@ select a from t where b > (select avg(k) from u where u.a <> t.a and u.x > t.c)
 select a, (select x from u where u.a = t.a order by x desc, k limit 1) as m from t
 select a from t where b in (select k from u where u.a = t.a order by k desc, x limit 2)
 select a from t join u using (a) where exists (select 1 from w where w.k = u.k and w.y > t.b)
+select a, (select distinct k from u where k = 2) as m from t
+select a, (select distinct y from w where w.k = t.a and y = t.b) as m from t
+select a, (select distinct y + 1 from w where w.k = t.a and y <=> t.b) is null as m from t where b > 0
+select a, (select max(x) from u where u.a = t.a group by u.a) as m from t
+select a, (select k + 1 from u where u.a = t.a group by u.a, k having k = 1) as m from t
+select a, (select k from u where u.a <= t.a group by k having k = 1) as m from t
+select a from t where b = (select distinct k from u where k = t.b and u.a = 1) and a > 0
+select a, sum(c) as total from t group by a having count(*) >= (select distinct k from u where k = 1)
+select q.a, q.m from (select a, b, (select distinct k from u where u.k = t.b) as m from t) q join w on q.m = w.k where q.m > 1
+select q.m, count(*) as n, sum(q.a) as s from (select a, (select distinct k from u where u.k = t.b) as m from t) q group by q.m
+select a, (select x from u where u.a = t.a and u.k = t.b) as m from t
+select a, (select x from u where u.a < t.a) as m from t where b = 1
+select a from t where b = (select k from u where u.a = t.a)
+select a from t where b >= (select k from u)
 select a from t where coalesce((select min(y) from w where w.k = t.b), 0) = 0
 """.strip().splitlines()
 
@@ -235,7 +249,26 @@ select * from u full join w using (k)
 select * from u natural join w
 select a, count(*), sum(c), min(b), max(distinct b), avg(c) from t group by a
 select a + 1, a * b, c / 2, upper(s) from t
+select Substr(s, 1, 2), substring(s, 1, 2), round(a / b, 2), cast(a as string), coalesce(a, 0), NVL(b, 0) from t
+select cast(a as decimal(15,4)) / cast(n as decimal(15,4)) * 100, (a + b) * -2, a - b - 1, -a, a div 2, 1.50, 'x', null, true from t
+select a is not null, a is null, a <> b, not (a > 1), a between 1 and 2, a not in (1, 2), s like 'x%', s || s || 'x', a <=> b from t
+select case a when 1 then 2 else b end, case when a > 1 and b < 2 or a = 3 then 'p' when b is null then 'q' end from t
+select year(d), month(d), length(s), upper(t.s), trim(s), concat(s, 'b'), greatest(a, b), nullif(a, b), substr(upper(s), 1, 1) from t
+select A, sum(a + B), count(distinct b), count(distinct a, b), round(sum(c) / count(*), 2), coalesce(sum(c), 0) from t group by a
+select sum(case when a > 1 then 1 else 0 end), mean(c), max(s) like 'x%', sum(c) filter (where b > 1 and a is not null) from t
+select a, sum(b) over (), max(b) over (partition by a, s), c * 100 / sum(c) over (partition by a) from t
+select a, sum(c) * 100 / sum(sum(c)) over (partition by s) from t group by a, s
+select q.`(a + 1)`, q.`count(1)` from (select a + 1, count(*) from t group by a + 1) q
 select cast(a as string) as z, 'x' as y, a div 2 as h from t
+select u.*, t.b from t left join u using (a)
+select u.* from t full join u using (a)
+select t.*, u.k from t full join u using (a)
+select * from t natural join u natural join w
+select w.* from u natural join w
+select a + 1 as p, b % 2 as q, count(*) as n, sum(c) + 1 as total from t group by all
+select a, a + sum(b) as total, total + 1 as more, more * 2 as most from t group by a
+select a + b, count(*) from t group by all
+select * except (q) from (select a, named_struct('p', a, 'r', b) as q from t)
 select a, grouping_id() as g, count(*) as n from t group by rollup (a, b)
 select a, b, grouping_id(a, b) as g, grouping(b) as gb from t group by cube (a, b)
 select a, e from t lateral view explode(array(a, b)) q as e
@@ -372,4 +405,18 @@ select datediff(MONTH, date'2024-01-01', d) as mm, datediff(d, date'2024-01-01')
 select extract(MONTH FROM INTERVAL '2021-11' YEAR TO MONTH) as m, extract(month from d) as n from t
 """.strip().splitlines()
 
-QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS)
+RECURSIONS = """
+with recursive r(i) as (select 1 union all select i + 1 from r where i < 5) select i from r
+with recursive r as (select a, k, 0 as depth from u union all select r.a, u.k, depth + 1 from r join u on r.k = u.a and depth < 2) select * from r
+with recursive r(i) as (select a from t where b > 1 union all select i - 1 from r where i > 0) select i, count(*) as n from r group by i
+with recursive r(i) as (select k from w where y = 1 union all select i + b from r join t on t.a = r.i and t.b > 0 and r.i < 3) select distinct i from r
+with recursive r(i) as (select 1 union all select i + 1 from r where i < 4) select p.i, q.i as j from r p join r q on p.i = q.i + 1
+with recursive r(i, p) as (select a, s from t where a = 0 union all select i + 1, p || '.' from r where i < 3) select t.b, r.p from t left join r on r.i = t.a
+with recursive r(i) as (select 1 union all select i + 1 from r where i < 6), q(j) as (select i from r where i > 4 union all select j - 1 from q where j > 0) select j from q
+with recursive r(i) as (select a from t union all (select i + 1 from r where i < 3 union all select i + 2 from r where i < 2)) select i from r
+with recursive r(i) as (select a from t where a < 2 union all select i + 1 from r where i < 4 and exists (select 1 from u where u.a = r.i)) select i from r
+select q.i, u.x from (with recursive r(i) as (select 0 union all select i + 1 from r where i < 3) select i from r) q join u on u.a = q.i
+with recursive t(a) as (select k from u union all select a + 1 from t where a < 3) select a from t
+""".strip().splitlines()
+
+QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS, *RECURSIONS)

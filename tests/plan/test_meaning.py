@@ -67,9 +67,15 @@ def test_a_plan_gives_the_rows_of_its_query(databases: list[duckdb.DuckDBPyConne
     adapt_to_duckdb(tree)
     original = tree.sql(dialect="duckdb")
     for connection in databases:
-        expected = rounded(connection.execute(original).fetchall())
-        for candidate in (plan, normal):
-            query = to_sql(candidate, dialect="duckdb")
+        forms = [to_sql(candidate, dialect="duckdb") for candidate in (plan, normal)]
+        try:
+            expected = rounded(connection.execute(original).fetchall())
+        except duckdb.InvalidInputException:  # a scalar subquery of several rows: every form must fail
+            for query in forms:
+                with pytest.raises(duckdb.InvalidInputException, match="more than one row"):
+                    connection.execute(query).fetchall()
+            continue
+        for candidate, query in zip((plan, normal), forms, strict=True):
             result = connection.execute(query)
             assert tuple(item[0] for item in result.description) == plan.names
             assert rounded(result.fetchall()) == expected, f"{original}\n{explain(candidate)}\n{query}"

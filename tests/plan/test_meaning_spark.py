@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import AnalysisException, ArithmeticException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, ArithmeticException, SparkRuntimeException
 
 from ivm_core.errors import UnsupportedConstruct
 from ivm_core.plan.explain import explain
@@ -65,6 +66,12 @@ def test_spark_gives_the_same_rows(spark: SparkSession, database: None, sql: str
     except ArithmeticException:  # what fails for these rows must fail in every form
         with pytest.raises(ArithmeticException):
             spark.sql(to_sql(plan, leaf_name=lambda leaf: leaf.table.partition(".")[2])).collect()
+        return
+    except (SparkRuntimeException, Py4JJavaError) as failure:
+        assert "SCALAR_SUBQUERY_TOO_MANY_ROWS" in str(failure)
+        for candidate in (plan, normalize(plan)):
+            with pytest.raises(SparkRuntimeException, match="more than one row"):
+                spark.sql(to_sql(candidate, leaf_name=lambda leaf: leaf.table.partition(".")[2])).collect()
         return
     for candidate in (plan, normalize(plan)):
         query = to_sql(candidate, leaf_name=lambda leaf: leaf.table.partition(".")[2])
