@@ -13,6 +13,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.delta.keys import difference, distinct_keys, having_keys, touched_by
+from ivm_core.plan.clock import CLOCK, clock_names
 from ivm_core.plan.nodes import (
     WEIGHT,
     Aggregate,
@@ -75,7 +76,7 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return _join(plan, changed)
         case Aggregate(source, keys):
             # Δ(γ_k Q) = γ_k(Q⁺ ⋉ K) − γ_k(Q⁻ ⋉ K), K = π_k ΔQ; without keys γ(Q⁺) − γ(Q⁻)
-            return _by_key(plan, source, tuple(key.expression for key in keys), changed)
+            return _by_key(plan, source, tuple(key.expression for key in keys), changed, without_idle_time(plan))
         case Distinct(source):
             # Δ(δQ) = δ(Q⁺ ⋉ K) − δ(Q⁻ ⋉ K), K = all columns of ΔQ
             return _by_key(plan, source, tuple(column(name) for name in source.names), changed)
@@ -180,6 +181,8 @@ def _inner_join(plan: Plan, changed: Tables) -> Plan:
     join is an input of its own.
     """
     inputs, conditions = join_chain(plan)
+    # The clock last: its term then reads the others after the batch, so that no history is needed for it.
+    inputs = tuple(sorted(inputs, key=lambda source: base_tables(source) == {CLOCK}))
     terms = []
     for i, source in enumerate(inputs):
         if base_tables(source) & changed:
@@ -215,11 +218,23 @@ def _row_by_row_join(plan: Join, changed: Tables) -> Plan:
     return UnionAll(tuple(terms))
 
 
-def _by_key(plan: Plan, source: Plan, expressions: tuple[exp.Expression, ...], changed: Tables) -> Plan:
-    """Operators local to a key: recomputed for the keys that occur in the input's delta, everything without a key."""
+def without_idle_time(aggregate: Aggregate) -> Plan:
+    """π_read(Q): the input of an aggregate without the time where it is not read, for it changes in every row."""
+    source = aggregate.source
+    named = (*aggregate.keys, *aggregate.aggregates)
+    idle = clock_names(source) - {name for column in named for name in references(column.expression)}
+    kept = tuple(name for name in source.names if name not in idle)
+    return source if not kept or kept == source.names else Project(source, keep(kept))
+
+
+def _by_key(
+    plan: Plan, source: Plan, expressions: tuple[exp.Expression, ...], changed: Tables, read: Plan | None = None
+) -> Plan:
+    """Operators local to a key: recomputed for the keys that occur in the delta of what they read of the input,
+    everything without a key."""
     if not expressions:
         return _before_and_after(plan, changed)
-    keys = distinct_keys(differentiate(source, changed), expressions)
+    keys = distinct_keys(differentiate(read or source, changed), expressions)
     return _before_and_after(with_sources(plan, (having_keys(source, expressions, keys),)), changed)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+import sqlglot
 from sqlglot import exp
 
 from ivm_core.apply.names import col, number
@@ -17,6 +18,7 @@ from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.execute import run
 from ivm_core.engine.inputs import Sources, bind_snapshot
+from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.model import STATE_TABLE, CommitTag, Relation, StateTarget
 from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
@@ -104,7 +106,8 @@ def _compute(bindings: Bindings, job: MaintenanceJob, sources: Sources) -> DataF
     for item in job.inputs:
         bind_snapshot(bindings, item, sources, {}, 0)
     for step in job.steps:
-        bindings.bind(step.name, bindings.run(step.sql))
+        query = fill(sqlglot.parse_one(step.sql, read="spark"), instants_of(sources.batch))
+        bindings.bind(step.name, bindings.run(query))
     return bindings.frame(job.write.step).select(*(quoted(column) for column in job.write.columns))
 
 

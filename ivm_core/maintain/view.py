@@ -33,6 +33,7 @@ from ivm_core.maintain.next_batch import next_batch, next_number, not_before
 from ivm_core.maintain.records import record_of, recovered
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ def _full(
     """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned."""
     for intent in session.catalog.open_intents(view.name):
         session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
+    if CLOCK in view.tables:
+        _ = session.spark  # its time zone is the batch's
     batch = replace(next_batch(session, view, None, cut), number=next_number(session, view, now))
     if now is not None:
         # Never backwards, for a table that is still the same.
@@ -218,7 +221,7 @@ def _execute(
     tag: CommitTag,
     changed_rows: int,
 ) -> Applied:
-    relations = {table: session.relation(table) for table in view.tables}
+    relations = session.relations(view)
     target = StateTarget(view.name, view.location)
     with session.shared_reads() as changes:
         return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=changed_rows)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.clock import join_clock
 from ivm_core.plan.nodes import Generate
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.types_plan import generated_columns, type_of_argument, types_of
@@ -19,9 +22,12 @@ def generate(
     """``source`` with the columns that the generator makes of each row; ``scope`` sees the source's fields."""
     if not isinstance(call, GENERATORS):
         raise refusal(f"the generator {call.name or call.key}", call, "Only explode, posexplode and inline are known.")
-    bound = resolve(call, scope)
+    # With names of its own: an outer join to the right may leave them NULL.
+    clock: dict[str, str] = {}
+    bound = resolve(call, replace(scope, clock=clock))
     if bound.find(exp.Placeholder):
         raise refusal("a subquery in a generator", call)
+    source = replace(source, plan=join_clock(source.plan, clock, bound))
     outer = outer or isinstance(bound, OUTER_FORMS)
     if isinstance(bound, OUTER_FORMS):
         bound = (exp.Posexplode if isinstance(bound, exp.Posexplode) else exp.Explode)(this=bound.this)

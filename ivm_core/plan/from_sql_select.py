@@ -8,6 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.clock import join_clock
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_generators import GENERATORS, generate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
@@ -41,6 +42,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     for argument, construct in REFUSED.items():
         if select.args.get(argument):
             raise refusal(construct, select)
+    scope = replace(scope, clock={})
     source = bind_from(select, scope)
     scope = replace(scope, fields=source.fields)
     block = Block(scope, source.plan, list(source.correlated))
@@ -77,6 +79,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         apply_conditions(block, having)
     bound = [attach(block, value) for value in bound]
     qualify = attach(block, qualify) if qualify is not None else None
+    block.plan = join_clock(block.plan, scope.clock, *sort)
     bound, qualify, sort = add_windows(block, bound, qualify, sort, [label or "" for label, _ in items])
     if qualify is not None:
         apply_conditions(block, qualify)
@@ -265,5 +268,9 @@ def _values_relation(
     the outer join, with the aggregates of an empty group in place of NULLs."""
     if having is not None:
         raise refusal("HAVING in a correlated aggregate without GROUP BY", having)
+    told = set((block.scope.clock or {}).values())
+    late = next((value for value in bound if references(value) & told), None)
+    if late is not None:
+        raise refusal("the time beside an aggregate in a correlated subquery", late, "Move it to the outer query.")
     fields = tuple(Field(label or "", block.scope.context.fresh(label or "value")) for label, _ in items)
     return Relation(block.plan, fields, tuple(block.correlated), tuple(substitute(value, defaults) for value in bound))

@@ -14,6 +14,7 @@ from ivm_airflow.failures import Permanent, failure_of
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut
 from ivm_airflow.request import RunRequest, parse_request, target
 from ivm_airflow.schedule import views_due
+from ivm_core.plan.clock import CLOCK
 
 if TYPE_CHECKING:
     from ivm_core import Engine
@@ -93,7 +94,7 @@ def report(group: str, **context: Any) -> dict[str, Any]:
         "mode": request.mode,
         "reason": request.reason,
         "as_of": fixed["as_of"],
-        "versions": {table: version for table, _, version in fixed["versions"]},
+        "versions": {table: version for table, _, version in fixed["versions"] if table != CLOCK},
         "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     left = {
