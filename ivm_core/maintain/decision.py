@@ -68,6 +68,7 @@ def _history_gone(session: Session, batch: Batch, job: MaintenanceJob) -> Decisi
 
 
 def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
+    rows = rows_changed_by_table(session, batch)
     past = tuple(
         PastBatch(
             record.strategy == Strategy.FULL,
@@ -76,9 +77,11 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
             _work(session, view, frozenset(record.changed_rows)),
         )
         for record in session.catalog.history(view.name, HISTORY)
-        if record.error is None and record.strategy != Strategy.NOOP
+        if record.error is None
+        and record.strategy != Strategy.NOOP
+        # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
+        and (record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows))
     )
-    rows = rows_changed_by_table(session, batch)
     return Statistics(past, sum(rows.values()), None, _work(session, view, frozenset(rows)))
 
 
