@@ -14,7 +14,6 @@ from ivm_airflow.failures import Permanent, failure_of
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut
 from ivm_airflow.request import RunRequest, parse_request, target
 from ivm_airflow.schedule import views_due
-from ivm_core.plan.clock import CLOCK
 
 if TYPE_CHECKING:
     from ivm_core import Engine
@@ -83,6 +82,7 @@ def validate(group: str, **context: Any) -> None:
 def report(group: str, **context: Any) -> dict[str, Any]:
     """Write the run's report as JSON and as a page. Fails, and the run with it, where a view failed or drifted."""
     from ivm_airflow.report import build_report, summary, write_report
+    from ivm_core.plan.clock import CLOCK
 
     ti = context["ti"]
     fixed = _cut_of(ti)

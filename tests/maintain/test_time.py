@@ -61,6 +61,7 @@ VIEWS = {
     "stamp": ("SELECT {today} AS today, count(*) AS n FROM clk.event", "affected"),
     "case_of": ("SELECT id, CASE WHEN day < {today} THEN 'past' ELSE 'to come' END AS w FROM clk.event", "incremental"),
     "local": ("SELECT id FROM clk.event WHERE CAST(at AS TIMESTAMP_NTZ) < {local} - INTERVAL 1 DAY", "incremental"),
+    "alone": ("SELECT {today} AS today, year({now}) AS y", "incremental"),
     "seconds": ("SELECT id FROM clk.event WHERE unix_seconds(at) < {seconds}", "incremental"),
 }
 FUNCTIONS = {"now": "now()", "today": "current_date()", "local": "localtimestamp()", "seconds": "unix_timestamp()"}
@@ -74,7 +75,7 @@ def at_instant(query: str, instant: datetime) -> str:
 
 
 # With all views a step takes a minute: the others belong to the slow tests.
-FEW = ("last_days", "age", "by_kind", "recent", "outer_joined", "sum_of_ages")
+FEW = ("last_days", "age", "by_kind", "recent", "outer_joined", "sum_of_ages", "alone")
 
 
 @pytest.fixture(
@@ -153,7 +154,7 @@ def test_views_follow_the_clock(engine, spark, views, start):
         check(engine, spark, reports, start + moved, what)
         moving = {report.view for report in reports if report.strategy != "noop"}
         if what == "the same day":
-            assert moving == {f"tv.{name}" for name in ("recent", "local", "seconds") if name in views}
+            assert moving == {f"tv.{name}" for name in ("recent", "local", "seconds", "alone") if name in views}
     again = engine.maintain(as_of=start + timedelta(days=90))
     assert {report.reason for report in again} == {"already_current"}
     earlier = engine.maintain(as_of=start)

@@ -302,4 +302,12 @@ select a, b from t order by abs(datediff(current_date(), d)), a, b limit 3
 select a from t where d < current_date() union all select k from u where current_date() > date '2024-01-03'
 select a from t where d < current_date() except select k from u
 select l.a, r.b from t l join t r on l.a = r.a and l.d < r.d and r.d < current_date()
+select t.a, s.c from t left join (select current_date() as c) s on t.d < s.c
+select s.c, t.a from (select current_date() as c) s left join t on t.d < s.c
+select a from t where d < (select current_date() - 1)
+select a from t where d > (select max(d) from t where d < current_date())
+select a from t where d >= current_date() - 2 and d < now() or b = day(now())
+select a from t where d in (current_date(), current_date() - 1)
+select a, d < current_date() as w, (select min(d) from t where d > current_date()) as m from u cross join (select max(d) as d from t) q
+select t.a, u.k from t join u on t.a = u.a where t.d < current_date() and exists (select 1 from t o where o.d > t.d and o.d < now())
 """.strip().splitlines()
