@@ -97,8 +97,16 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.1f}"
     if isinstance(value, Mapping):
-        return escape(", ".join(f"{key} {item}" for key, item in value.items()))
+        return escape(", ".join(_pair(key, item) for key, item in value.items()))
     return escape(str(value.value if isinstance(value, Enum) else value))
+
+
+def _pair(key: Any, item: Any) -> str:
+    """A name and its value; of the clock the instant that its version stands for."""
+    from ivm_core.batch.clock import instant_of
+    from ivm_core.plan.clock import CLOCK  # they bring sqlglot, which --help does without
+
+    return f"time {instant_of(item):%Y-%m-%d %H:%M:%S}" if key == CLOCK else f"{key} {item}"
 
 
 def seconds(value: float | None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ivm_core.delta.differentiate import join_chain
 from ivm_core.delta.linearity import is_linear
+from ivm_core.plan.join_chain import join_chain
 from ivm_core.plan.nodes import WEIGHT, At, Changes, Plan, Scan, references, sources, walk
 
 

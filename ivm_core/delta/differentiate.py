@@ -13,6 +13,8 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.delta.keys import difference, distinct_keys, having_keys, is_net, net, touched_by
+from ivm_core.plan.clock import CLOCK, clock_names
+from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.nodes import (
     WEIGHT,
     Aggregate,
@@ -40,7 +42,7 @@ from ivm_core.plan.nodes import (
     references,
 )
 from ivm_core.plan.raising import can_raise, never_raise, raise_where_positive
-from ivm_core.plan.rewrite import both, conjuncts, transform_up, with_sources
+from ivm_core.plan.rewrite import transform_up, with_sources
 from ivm_core.plan.schema import types_of
 
 Tables = frozenset[str]
@@ -82,7 +84,7 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return _join(plan, changed)
         case Aggregate(source, keys):
             # Δ(γ_k Q) = γ_k(Q⁺ ⋉ K) − γ_k(Q⁻ ⋉ K), K = π_k ΔQ; without keys γ(Q⁺) − γ(Q⁻)
-            return _by_key(plan, source, tuple(key.expression for key in keys), changed)
+            return _by_key(plan, source, tuple(key.expression for key in keys), changed, without_idle_time(plan))
         case Distinct(source):
             # Δ(δQ) = δ(Q⁺ ⋉ K) − δ(Q⁻ ⋉ K), K = all columns of ΔQ
             return _by_key(plan, source, tuple(column(name) for name in source.names), changed)
@@ -171,40 +173,6 @@ def common_partition(window: Window) -> tuple[exp.Expression, ...]:
     return tuple(dict.fromkeys(part for part in first if all(part in other for other in others)))
 
 
-def join_chain(plan: Plan) -> tuple[tuple[Plan, ...], tuple[exp.Expression, ...]]:
-    """The inputs R₁ … Rₙ of nested inner joins, left to right, and the conditions on and between them."""
-    match plan:
-        case Join(left, right, JoinKind.INNER, condition):
-            (left_inputs, left_conditions), (right_inputs, right_conditions) = join_chain(left), join_chain(right)
-            return left_inputs + right_inputs, left_conditions + right_conditions + conjuncts(condition)
-        case Filter(source, condition) if isinstance(_below_filters(source), Join):
-            inputs, conditions = join_chain(source)
-            # Over a single input, such as an outer join, the filter is a part of that input.
-            return (inputs, conditions + conjuncts(condition)) if len(inputs) > 1 else ((plan,), ())
-        case _:
-            return (plan,), ()
-
-
-def join_all(inputs: tuple[Plan, ...], conditions: tuple[exp.Expression, ...]) -> Plan:
-    """R₁ ⋈ … ⋈ Rₙ from left to right, each condition as early as its columns are there."""
-    pending = list(dict.fromkeys(conditions))
-    joined: Plan | None = None
-    for source in inputs:
-        local = [c for c in pending if references(c) <= set(source.names)]
-        pending = [c for c in pending if c not in local]
-        condition = both(*local)
-        filtered = source if condition is None else Filter(source, condition)
-        if joined is None:
-            joined = filtered
-            continue
-        available = {*joined.names, *source.names}
-        ready = [c for c in pending if references(c) <= available]
-        pending = [c for c in pending if c not in ready]
-        joined = Join(joined, filtered, JoinKind.INNER, both(*ready))
-    assert joined is not None and not pending
-    return joined
-
-
 def _inner_join(plan: Plan, changed: Tables) -> Plan:
     """One term for each input that changed, and exactly one factor of it has a weight.
 
@@ -213,6 +181,8 @@ def _inner_join(plan: Plan, changed: Tables) -> Plan:
     join is an input of its own.
     """
     inputs, conditions = join_chain(plan)
+    # The clock last: its term then reads the others after the batch, so that no history is needed for it.
+    inputs = tuple(sorted(inputs, key=lambda source: base_tables(source) == {CLOCK}))
     terms = []
     for i, source in enumerate(inputs):
         if base_tables(source) & changed:
@@ -248,11 +218,23 @@ def _row_by_row_join(plan: Join, changed: Tables) -> Plan:
     return UnionAll(tuple(terms))
 
 
-def _by_key(plan: Plan, source: Plan, expressions: tuple[exp.Expression, ...], changed: Tables) -> Plan:
-    """Operators local to a key: recomputed for the keys that occur in the input's delta, everything without a key."""
+def without_idle_time(aggregate: Aggregate) -> Plan:
+    """π_read(Q): the input of an aggregate without the time where it is not read, for it changes in every row."""
+    source = aggregate.source
+    named = (*aggregate.keys, *aggregate.aggregates)
+    idle = clock_names(source) - {name for column in named for name in references(column.expression)}
+    kept = tuple(name for name in source.names if name not in idle)
+    return source if not kept or kept == source.names else Project(source, keep(kept))
+
+
+def _by_key(
+    plan: Plan, source: Plan, expressions: tuple[exp.Expression, ...], changed: Tables, read: Plan | None = None
+) -> Plan:
+    """Operators local to a key: recomputed for the keys that occur in the delta of what they read of the input,
+    everything without a key."""
     if not expressions:
         return _before_and_after(plan, changed)
-    keys = distinct_keys(differentiate(source, changed), expressions)
+    keys = distinct_keys(differentiate(read or source, changed), expressions)
     return _before_and_after(with_sources(plan, (having_keys(source, expressions, keys),)), changed)
 
 
@@ -279,12 +261,6 @@ def _ordered(plan: Plan, delta: Plan) -> Plan:
 
 def _weight() -> Named:
     return Named(WEIGHT, column(WEIGHT))
-
-
-def _below_filters(plan: Plan) -> Plan:
-    while isinstance(plan, Filter):
-        plan = plan.source
-    return plan
 
 
 def _at(plan: Plan, at: At, changed: Tables) -> Plan:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ivm_core.delta.differentiate import join_all, join_chain
 from ivm_core.delta.keys import is_restriction
+from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.nodes import WEIGHT, Changes, Join, JoinKind, Plan, Project, keep, operators, references, sources
 from ivm_core.plan.rewrite import transform_down
 

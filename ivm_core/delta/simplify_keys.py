@@ -11,12 +11,14 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ivm_core.delta.differentiate import common_partition, join_all, join_chain
+from ivm_core.delta.differentiate import common_partition
 from ivm_core.delta.keys import is_keys, is_restriction
 from ivm_core.delta.simplify_columns import prune_columns
+from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
     Aggregate,
+    At,
     Changes,
     Distinct,
     Filter,
@@ -207,7 +209,17 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
 
 
 def _is_restricted_by(plan: Plan, keys: Plan) -> bool:
-    return any(isinstance(node, Join) and is_restriction(node) and node.right == keys for node in operators(plan))
+    """Whether there is a restriction already by the same columns of keys from the same leaves.
+
+    The one in the plan may have been rewritten since it was made: comparing it whole would add it in every pass.
+    """
+    placed = (node.right for node in operators(plan) if isinstance(node, Join) and is_restriction(node))
+    return any(each.names == keys.names and _leaves(each) == _leaves(keys) for each in placed)
+
+
+def _leaves(plan: Plan) -> frozenset[tuple[str, At | None]]:
+    leaves = (node for node in operators(plan) if isinstance(node, Scan | Changes))
+    return frozenset((leaf.table, leaf.at if isinstance(leaf, Scan) else None) for leaf in leaves)
 
 
 def _columns_of(keys: Plan, names: frozenset[str]) -> Plan:

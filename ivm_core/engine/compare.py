@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+import sqlglot
 from sqlglot import exp
 
 from ivm_core.apply.names import col, number
@@ -17,10 +18,12 @@ from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.execute import run
 from ivm_core.engine.inputs import Sources, bind_snapshot
+from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.model import STATE_TABLE, CommitTag, Relation, StateTarget
 from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.settings import Settings
 from ivm_core.validate.bag_difference import COPIES, bag_difference, count_difference
 from ivm_core.validate.model import DifferingRow, ValidationReport
@@ -104,7 +107,8 @@ def _compute(bindings: Bindings, job: MaintenanceJob, sources: Sources) -> DataF
     for item in job.inputs:
         bind_snapshot(bindings, item, sources, {}, 0)
     for step in job.steps:
-        bindings.bind(step.name, bindings.run(step.sql))
+        query = fill(sqlglot.parse_one(step.sql, read=SparkAsWritten), instants_of(sources.batch))
+        bindings.bind(step.name, bindings.run(query))
     return bindings.frame(job.write.step).select(*(quoted(column) for column in job.write.columns))
 
 

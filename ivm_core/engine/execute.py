@@ -18,6 +18,7 @@ from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.inputs import Sources, bind_changes, bind_snapshot
+from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
 from ivm_core.engine.small import HERE, SmallRelation, compute
@@ -137,7 +138,7 @@ class _Work:
     def compute(self, step: Step, *, kept: bool) -> None:
         """Run a step's SELECT; ``kept``: once, in memory, counted."""
         self.report(step.name)
-        tree = sqlglot.parse_one(step.sql, read=SparkAsWritten)
+        tree = fill(sqlglot.parse_one(step.sql, read=SparkAsWritten), instants_of(self._sources.batch))
         for table in tables_of(tree):
             self._open(table.name)
         if kept:

@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.accumulators import COUNT
-from ivm_core.delta.differentiate import after, differentiate
+from ivm_core.delta.clock import pin_clock
+from ivm_core.delta.differentiate import after, differentiate, without_idle_time
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.job.bounds import STEP_PREFIX, place_bounds
@@ -56,7 +57,7 @@ _PRESENT = "__ivm_present"
 def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     """The job that computes the whole state again."""
     parts = _Parts({})
-    everything = simplify(after(view.layout.stored, frozenset()))
+    everything = _pinned(after(view.layout.stored, frozenset()))
     parts.add_step("state", everything, "the whole state", materialize=False)
     identified = view.layout.kind is StateKind.BAG
     write = Write(WriteKind.OVERWRITE, "state", columns=view.layout.stored.names, identified=identified)
@@ -96,7 +97,7 @@ def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
 def _bag(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
     """ΔV, netted."""
     delta = net(differentiate(layout.stored, changed))
-    parts.add_step("view_changes", simplify(delta), "the view's own changes, netted")
+    parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
     return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names)
 
 
@@ -126,7 +127,7 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) 
     touched += [_present(column(name)) for a in extremes for name in (a.name, a.deleted)]
     parts.add_step(
         "group_changes",
-        simplify(Filter(changes, expect_expression(exp.or_(*touched)))),
+        _pinned(Filter(changes, expect_expression(exp.or_(*touched)))),
         "the change of each touched group",
     )
     recompute: Step | None = None
@@ -134,7 +135,7 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) 
     if extremes:
         separate = _Parts({})  # one step: it runs while the batch is written
         again = _only_keys(layout.stored, layout.keys, RECOMPUTED_KEYS)
-        separate.add_step("recomputed_groups", simplify(after(again, changed)), "groups that lost their extreme value")
+        separate.add_step("recomputed_groups", _pinned(after(again, changed)), "groups that lost their extreme value")
         (recompute,), recompute_inputs = separate.steps, separate.inputs
     return Write(
         WriteKind.MERGE_GROUPS,
@@ -157,11 +158,11 @@ def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: _Par
     aggregate = _aggregate(layout)
     columns = layout.stored.names
     if not layout.keys:
-        parts.add_step("state", simplify(after(layout.stored, changed)), "the one group", materialize=False)
+        parts.add_step("state", _pinned(after(layout.stored, changed)), "the one group", materialize=False)
         return Write(WriteKind.OVERWRITE, "state", columns=columns)
-    touched = Aggregate(differentiate(aggregate.source, changed), aggregate.keys, ())
-    parts.add_step("touched_groups", simplify(touched), "the keys of the groups that the batch touches")
-    again = simplify(after(_only_keys(layout.stored, layout.keys, "touched_groups"), changed))
+    touched = Aggregate(differentiate(without_idle_time(aggregate), changed), aggregate.keys, ())
+    parts.add_step("touched_groups", _pinned(touched), "the keys of the groups that the batch touches")
+    again = _pinned(after(_only_keys(layout.stored, layout.keys, "touched_groups"), changed))
     present = Project(again, (*keep(columns), Named(_PRESENT, exp.true())))
     keys = tuple(f"__ivm_key_{n}" for n in range(1, len(layout.keys) + 1))
     touched_scan = _step_scan("touched_groups", layout.stored, layout.keys)
@@ -174,6 +175,11 @@ def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: _Par
     )
     parts.add_step("group_rows", Project(matched, values), "the new rows of the touched groups")
     return Write(WriteKind.REPLACE_GROUPS, "group_rows", keys=layout.keys, columns=columns)
+
+
+def _pinned(plan: Plan) -> Plan:
+    """The plan made cheap, the clock's instants being parameters of the job."""
+    return simplify(pin_clock(plan))
 
 
 def _aggregate(layout: StateLayout) -> Aggregate:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ivm_core.delta.differentiate import join_all, join_chain
+from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
     WEIGHT,

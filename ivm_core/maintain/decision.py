@@ -13,6 +13,7 @@ from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.job.strategy import incremental_strategy
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
 
 HISTORY = 16  # batches that the prediction looks at
@@ -21,7 +22,7 @@ HISTORY = 16  # batches that the prediction looks at
 def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None) -> Decision:
     """The decision for a batch with changes. Raises NotIncrementalError where the policy forbids what it would be."""
     compiled = session.compiled(view)
-    obstacle = _obstacle(view, now, batch)
+    obstacle = _obstacle(session, view, now, batch)
     try:
         job = session.job(view, batch.changed)
         incremental = Decision(*incremental_strategy(compiled.layout))
@@ -31,23 +32,30 @@ def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch
     return decide(policy or Policy(view.policy), incremental, _statistics(session, view, batch), obstacle)
 
 
-def _obstacle(view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:
+def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:
     """What forbids an incremental batch, whatever the query."""
     if now.touched:
         return Decision(Strategy.FULL, Reason.STATE_CHANGED, "the view's own table was written by something else")
     if now.fingerprint != view.fingerprint:
         return Decision(Strategy.FULL, Reason.PLAN_CHANGED, "the stored state belongs to another form of the query")
     for item in batch.ranges:
+        if item.table == CLOCK and (item.from_version < 0 or item.table_id != _opened_time_zone(session)):
+            return Decision(Strategy.FULL, Reason.TABLE_REPLACED, "the session has another time zone than before")
         if item.from_version < 0:
             return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{item.table} was dropped and created again")
     return None
+
+
+def _opened_time_zone(session: Session) -> str | None:
+    _ = session.spark  # a batch is going to run: from here on its time zone is known
+    return session.time_zone
 
 
 def _history_gone(session: Session, batch: Batch, job: MaintenanceJob) -> Decision | None:
     """Delta refuses to read versions past the retention of deleted files, so this is known before any work."""
     before = {i.table for i in (*job.inputs, *job.write.recompute_inputs) if i.slice is Slice.BEFORE}
     for item in batch.ranges:
-        if item.empty:
+        if item.empty or item.table == CLOCK:
             continue
         oldest_needed = item.from_version if item.table in before else item.from_version + 1
         earliest = session.table_log(item.table).earliest_readable()
@@ -60,6 +68,7 @@ def _history_gone(session: Session, batch: Batch, job: MaintenanceJob) -> Decisi
 
 
 def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
+    rows = rows_changed_by_table(session, batch)
     past = tuple(
         PastBatch(
             record.strategy == Strategy.FULL,
@@ -68,9 +77,11 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
             _work(session, view, frozenset(record.changed_rows)),
         )
         for record in session.catalog.history(view.name, HISTORY)
-        if record.error is None and record.strategy != Strategy.NOOP
+        if record.error is None
+        and record.strategy != Strategy.NOOP
+        # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
+        and (record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows))
     )
-    rows = rows_changed_by_table(session, batch)
     return Statistics(past, sum(rows.values()), None, _work(session, view, frozenset(rows)))
 
 
@@ -86,9 +97,11 @@ def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:
 
 
 def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:
-    """Rows of change in the batch, by base table, as commit metrics tell."""
+    """Rows of change in the batch, by base table, as commit metrics tell; the clock has none."""
     return {
         item.table: changed_rows(session.table_log(item.table).commits(item.from_version, item.to_version))
+        if item.table != CLOCK
+        else 0
         for item in batch.ranges
         if not item.empty
     }

@@ -15,6 +15,7 @@ from ivm_core.maintain.decision import decide_batch
 from ivm_core.maintain.next_batch import next_batch
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
 from ivm_core.plan.join_graph import JoinEdge, join_edges
 
@@ -36,7 +37,7 @@ def expected_reads(session: Session, views: Sequence[ViewRecord], cut: Cut, poli
             batch = next_batch(session, view, now, cut)
             if not batch.changed or decide_batch(session, view, now, batch, policy).strategy is Strategy.FULL:
                 continue
-            base = {item.table: item for item in batch.ranges if session.catalog.find_view(item.table) is None}
+            base = {item.table: item for item in batch.ranges if _is_base_table(session, item.table)}
             relations |= {name: session.relation(name) for name in base if name not in relations}
         except IvmError:
             continue  # its own run will tell
@@ -44,3 +45,7 @@ def expected_reads(session: Session, views: Sequence[ViewRecord], cut: Cut, poli
         readers.update(base.keys())
         edges |= {e for e in join_edges(session.compiled(view).plan) if e.table in base and e.other in base}
     return Expected(tuple(sorted(edges)), ranges, relations, dict(session.facts(ranges)), readers)
+
+
+def _is_base_table(session: Session, name: str) -> bool:
+    return name != CLOCK and session.catalog.find_view(name) is None

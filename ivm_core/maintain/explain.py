@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ivm_core.cost.model import Reason, Strategy
+from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import after, differentiate
 from ivm_core.delta.linearity import classify
 from ivm_core.delta.simplify import simplify
@@ -41,10 +42,10 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
         strategy, reason, detail = strategy_of(compiled)
         job = batch_job(compiled, everything, strategy, reason, dict(session.facts(compiled.tables)))
         source = compiled.layout.aggregate.source if compiled.layout.aggregate else compiled.layout.stored
-        delta = plan_text(simplify(net(differentiate(source, everything))))
+        delta = plan_text(simplify(pin_clock(net(differentiate(source, everything)))))
     except NoRule as error:
         strategy, reason, detail = Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error)
-        delta = plan_text(simplify(after(compiled.layout.stored, everything)))
+        delta = plan_text(simplify(pin_clock(after(compiled.layout.stored, everything))))
     return Explanation(
         view=compiled.name,
         plan=plan_text(compiled.plan),

@@ -10,6 +10,7 @@ from functools import partial
 from graphlib import TopologicalSorter
 
 from ivm_core.apply.model import MaintenanceReport
+from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason, Strategy
@@ -19,6 +20,7 @@ from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import maintain_view, needs_batch
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
 
 logger = logging.getLogger(__name__)
@@ -44,13 +46,17 @@ def qualified(name: str) -> str:
 def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | None = None) -> Cut:
     """Fix the version of every base table that the views read, upstream views' tables included. Needs no JVM on local paths.
 
-    ``as_of``: the newest version committed at or before that instant (naive: UTC).
+    ``as_of``: the newest version committed at or before that instant (naive: UTC), which is what the time is then.
     """
     if as_of is not None:
         as_of = as_of.astimezone(UTC) if as_of.tzinfo else as_of.replace(tzinfo=UTC)
     versions = []
     for table in sorted({table for view in views for table in view.tables}):
         if session.catalog.find_view(table) is not None:
+            continue
+        if table == CLOCK:
+            # Its time zone is that of the session in which a view is maintained.
+            versions.append(TableVersion(CLOCK, "", version_of(as_of or datetime.now(UTC))))
             continue
         if not session.has_table(session.location(table)):
             continue  # the views that read it fail by themselves, and only they

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from ivm_core.batch.clock import instant_of, stale_at
 from ivm_core.batch.volume import changed_rows
-from ivm_core.catalog.model import ViewActivity
+from ivm_core.catalog.model import ViewActivity, ViewRecord
 from ivm_core.engine.session import jars, java_version
 from ivm_core.errors import IvmError
 from ivm_core.maintain.group import qualified
 from ivm_core.maintain.model import Check, ViewStatus
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing
+from ivm_core.plan.clock import CLOCK, clock_columns
 
 FEED = "delta.enableChangeDataFeed"
 
@@ -26,7 +28,7 @@ def status(session: Session, views: Iterable[str] | None = None) -> list[ViewSta
 def _status(session: Session, activity: ViewActivity) -> ViewStatus:
     view, batch, checked = activity.view, activity.last_batch, activity.last_validation
     now = standing(session, view)
-    lags = [_Lag.of(session, table, now) for table in view.tables]
+    lags = [_Lag.of(session, table, now) for table in view.tables if table != CLOCK]
     behind = [lag for lag in lags if lag.versions]
     return ViewStatus(
         view=view.name,
@@ -35,7 +37,7 @@ def _status(session: Session, activity: ViewActivity) -> ViewStatus:
         versions={v.table: v.version for v in now.versions} if now else {},
         lag_versions={lag.table: lag.versions for lag in lags},
         lag_rows=sum(lag.rows for lag in lags),
-        lag_seconds=max((lag.seconds for lag in behind), default=0.0),
+        lag_seconds=max([_clock_lag(session, view, now), *(lag.seconds for lag in behind)]),
         last_strategy=str(batch.strategy) if batch else None,
         last_reason=str(batch.reason) if batch else None,
         last_seconds=batch.seconds if batch else None,
@@ -71,9 +73,18 @@ class _Lag:
         return cls(table, newest - start.version, changed_rows(missed), age, max(0.0, left))
 
 
+def _clock_lag(session: Session, view: ViewRecord, now: Standing | None) -> float:
+    """For how long the time that the view stands at has been another one, in seconds."""
+    start = now.of(CLOCK) if now is not None else None
+    if start is None:
+        return 0.0
+    read = {column.source for column in clock_columns(session.compiled(view).plan)}
+    return max(0.0, (datetime.now(UTC) - instant_of(stale_at(read, start))).total_seconds())
+
+
 def lineage(session: Session, view: str | None = None) -> dict[str, tuple[str, ...]]:
-    """What each view reads directly; for one view, of it and of everything it rests on."""
-    reads = {record.name: record.tables for record in session.catalog.views()}
+    """The tables and views that each view reads directly; for one view, of it and of everything it rests on."""
+    reads = {r.name: tuple(table for table in r.tables if table != CLOCK) for r in session.catalog.views()}
     if view is None:
         return reads
     session.catalog.view(view)
@@ -132,7 +143,7 @@ def _view_check(session: Session, name: str, location: str, view_id: str) -> Che
         return Check(f"view {name}", False, "not built", f"ivm maintain {name}")
     if now.touched:
         return Check(f"view {name}", False, "its table was changed by something else", f"ivm refresh {name}")
-    lag = [_Lag.of(session, table, now) for table in view.tables]
+    lag = [_Lag.of(session, table, now) for table in view.tables if table != CLOCK]
     alarm = session.settings.retention_alarm
     for item in lag:
         total = item.seconds + item.retention_left

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from ivm_core.batch.bind import range_class
+from ivm_core.batch.clock import clock_range, version_of
 from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import BaseTableError
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing
+from ivm_core.plan.clock import CLOCK, clock_columns
 
 
 def next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> Batch:
     """The ranges from where the view stands to the cut; never backwards. Raises BaseTableError for a missing table."""
     ranges = []
     for table in view.tables:
+        if table == CLOCK:
+            ranges.append(_clock_range(session, view, now, cut))
+            continue
         target = _target(session, table, cut)
         start = now.of(table) if now is not None else None
         if start is None or start.table_id != target.table_id:
@@ -39,6 +45,14 @@ def not_before(item: TableRange, now: Standing) -> TableRange:
     if start is None or start.table_id != item.table_id:
         return item
     return replace(item, from_version=start.version, to_version=max(start.version, item.to_version))
+
+
+def _clock_range(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> TableRange:
+    """The clock from where the view stands to the cut's instant, which is now where it has none."""
+    target = cut.of(CLOCK)
+    version = target.version if target is not None else version_of(cut.as_of or datetime.now(UTC))
+    read = {column.source for column in clock_columns(session.compiled(view).plan)}
+    return clock_range(read, now.of(CLOCK) if now is not None else None, version, session.time_zone)
 
 
 def _target(session: Session, table: str, cut: Cut) -> TableVersion:

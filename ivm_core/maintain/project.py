@@ -22,6 +22,7 @@ from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.register import check_view, create_view, tables_of
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
 
@@ -97,7 +98,7 @@ def _manifest_view(view: ViewRecord, views: set[str]) -> dict[str, object]:
     return {
         "name": view.name,
         "depends_on": sorted(table for table in view.tables if table in views),
-        "tables": sorted(table for table in view.tables if table not in views),
+        "tables": sorted(table for table in view.tables if table not in views and table != CLOCK),
         "policy": str(view.policy),
         "validate_every_seconds": definition.validate_every.total_seconds() if definition.validate_every else None,
         "comment": view.comment,

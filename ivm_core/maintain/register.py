@@ -24,6 +24,7 @@ from ivm_core.errors import (
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build
+from ivm_core.plan.clock import spell_for_spark
 from ivm_core.plan.definition import Policy, ViewDefinition, parse_definition
 from ivm_core.plan.schema import TableSchema
 
@@ -82,7 +83,7 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
     """
     schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
     compiled = compile_view(definition.name, definition.query, schemas)
-    analysed = analyse(session.spark_with_names, definition.query.sql(dialect="spark"))
+    analysed = analyse(session.spark_with_names, spell_for_spark(definition.query).sql(dialect="spark"))
     names = tuple(name for name, _ in analysed)
     if tuple(n.lower() for n in names) != tuple(n.lower() for n in compiled.columns):
         raise DefinitionError(

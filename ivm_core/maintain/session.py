@@ -24,6 +24,7 @@ from ivm_core.job.build import batch_job
 from ivm_core.job.chains import TableFacts
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.schema import ForeignKey, TableSchema
 from ivm_core.plan.statement import parse_queries, tokenize
@@ -31,6 +32,9 @@ from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+TIME_ZONE = "spark.sql.session.timeZone"
 
 
 class Session:
@@ -184,6 +188,18 @@ class Session:
             raise UnknownTableError(f"There is no table or view {name}.", construct=name)
         return schema_of(table)
 
+    @property
+    def time_zone(self) -> str | None:
+        """The Spark session's time zone; of a session that is not open yet, the one in the settings, or None."""
+        if self._spark is None and (self._given is None or callable(self._given)):
+            return self.settings.spark.conf.get(TIME_ZONE)
+        zone: str | None = self.spark.conf.get(TIME_ZONE)
+        return zone
+
+    def relations(self, view: ViewRecord) -> dict[str, Relation]:
+        """How the engine reads each table of a view; the clock is none."""
+        return {table: self.relation(table) for table in view.tables if table != CLOCK}
+
     def relation(self, name: str) -> Relation:
         """How the engine reads a base table or an upstream view."""
         view = self.catalog.find_view(name)
@@ -220,6 +236,8 @@ class Session:
         return tuple((name, _roughly(self._facts_of(name))) for name in sorted(tables))
 
     def _facts_of(self, name: str) -> TableFacts:
+        if name == CLOCK:
+            return TableFacts(1)
         table = self.catalog.table(name)
         key = tuple(column.lower() for column in table.primary_key) if table is not None else ()
         if name not in self._rows:
@@ -233,7 +251,7 @@ class Session:
         """The view's plan and layout, compiled once per process and definition."""
         if view.view_id not in self._compiled:
             definition = parse_definition(view.sql)
-            schemas = {name: self.schema(name) for name in view.tables}
+            schemas = {name: self.schema(name) for name in view.tables if name != CLOCK}
             self._compiled[view.view_id] = compile_view(view.name, definition.query, schemas)
         return self._compiled[view.view_id]
 

@@ -27,7 +27,7 @@ def validate_view(
     ranges = tuple(TableRange(v.table, v.table_id, v.version, v.version, CommitClass.NOOP) for v in now.versions)
     batch = Batch(view.name, now.number, ranges, now.fingerprint)
     compiled = session.compiled(view)
-    relations = {table: session.relation(table) for table in view.tables}
+    relations = session.relations(view)
     report = compare(
         session.spark,
         view.name,

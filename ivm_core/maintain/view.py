@@ -33,6 +33,7 @@ from ivm_core.maintain.next_batch import next_batch, next_number, not_before
 from ivm_core.maintain.records import record_of, recovered
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ def _full(
     """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned."""
     for intent in session.catalog.open_intents(view.name):
         session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
+    if CLOCK in view.tables:
+        _ = session.spark  # its time zone is the batch's
     batch = replace(next_batch(session, view, None, cut), number=next_number(session, view, now))
     if now is not None:
         # Never backwards, for a table that is still the same.
@@ -167,7 +170,8 @@ def _run(
     before = session.shared_seconds
     try:
         changed_rows = {} if full else rows_changed_by_table(session, batch)
-        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id), sum(changed_rows.values()))
+        most = sum(changed_rows.values()) + _most_rows_moved(session, batch)
+        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id), most)
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
         now = _settle(session, view)
@@ -218,10 +222,17 @@ def _execute(
     tag: CommitTag,
     changed_rows: int,
 ) -> Applied:
-    relations = {table: session.relation(table) for table in view.tables}
+    relations = session.relations(view)
     target = StateTarget(view.name, view.location)
     with session.shared_reads() as changes:
         return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=changed_rows)
+
+
+def _most_rows_moved(session: Session, batch: Batch) -> int:
+    """At most so many rows of tables can a moved clock concern; how many it does, no log tells."""
+    if CLOCK not in batch.changed:
+        return 0
+    return sum(facts.size for _, facts in session.facts(batch.to_versions))
 
 
 def _nothing(

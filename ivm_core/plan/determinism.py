@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
+from ivm_core.plan.clock import clock_names
 from ivm_core.plan.nodes import Limit, Named, Plan, Window, column
 from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.scope import complaint
 from ivm_core.plan.types_plan import types_of
 
 _RANDOM = "Its value differs from run to run. Remove it, or store the value in a base table."
-_CLOCK = "Its value differs from run to run. Keep the time in a column or a table, or filter in the queries that read the view."
+_CLOCK = "Use now(), current_date() or localtimestamp() instead."
 _SESSION = "Its value depends on who runs the query and where. Remove it."
 _UNSAFE = "It runs code outside Spark SQL."
 
@@ -22,12 +25,9 @@ _CLASSES: dict[type[exp.Expr], str] = {
     exp.Uniform: _RANDOM,
     exp.Randstr: _RANDOM,
     exp.Shuffle: _RANDOM,
-    exp.CurrentDate: _CLOCK,
-    exp.CurrentTimestamp: _CLOCK,
     exp.CurrentTime: _CLOCK,
     exp.CurrentDatetime: _CLOCK,
     exp.Localtime: _CLOCK,
-    exp.Localtimestamp: _CLOCK,
     exp.CurrentTimezone: _SESSION,
     exp.CurrentUser: _SESSION,
     exp.SessionUser: _SESSION,
@@ -37,7 +37,7 @@ _CLASSES: dict[type[exp.Expr], str] = {
 }
 _NAMES = {
     **dict.fromkeys(["rand", "random", "randn", "uuid", "shuffle", "uniform", "randstr"], _RANDOM),
-    **dict.fromkeys(["now", "current_date", "curdate", "current_timestamp", "current_time", "localtimestamp"], _CLOCK),
+    "current_time": _CLOCK,
     **dict.fromkeys(
         [
             "current_user",
@@ -59,6 +59,7 @@ _NAMES = {
     ),
     "measure": "It is for metric views only. Write the aggregate.",
 }
+_SPECIAL_WORDS = frozenset(["now", "today", "tomorrow", "yesterday"])
 _UNSAFE_NAMES = frozenset(["java_method", "reflect", "try_reflect"])
 
 # Their result depends on the order of rows that the window's ORDER BY leaves equal.
@@ -80,10 +81,24 @@ def check_determinism(query: exp.Expr) -> None:
             raise complaint(UnsupportedConstruct, "The type TIME cannot be kept in a view.", node.parent, "TIME")
         if name == "aes_encrypt" and not _is_fixed_cipher(node):
             raise complaint(NondeterministicError, f"aes_encrypt() cannot be used in a view. {_RANDOM}", node, name)
+        word = _special_word(node)
+        if word:
+            message = f"{word!r} as a date or time cannot be used in a view. {_CLOCK}"
+            raise complaint(NondeterministicError, message, node, word)
         reason = _NAMES.get(name) or _CLASSES.get(type(node))
         if reason:
             name = name or _sql_name(node)
             raise complaint(NondeterministicError, f"{name}() cannot be used in a view. {reason}", node, name)
+
+
+def _special_word(node: exp.Expr) -> str:
+    """``DATE 'today'``: a word that Spark reads as an instant where a date or time is wanted; "" for anything else."""
+    if not isinstance(node, exp.Cast | exp.TsOrDsToDate) or not node.this.is_string:
+        return ""
+    if isinstance(node, exp.Cast) and not node.args["to"].is_type(*exp.DataType.TEMPORAL_TYPES):
+        return ""
+    word = "".join(takewhile(str.isalpha, str(node.this.this).strip().lower()))
+    return word if word in _SPECIAL_WORDS else ""
 
 
 def break_ties(plan: Plan) -> Plan:
@@ -125,8 +140,8 @@ def _order_fully(source: Plan, function: Named) -> Named:
 def _rest(
     source: Plan, order: tuple[exp.Expr, ...], constant: frozenset[str] = frozenset()
 ) -> tuple[exp.Expression, ...]:
-    """The columns that the order does not name yet, ascending; maps and variants cannot be ordered."""
-    named = {item.this.name for item in order if isinstance(item.this, exp.Column)} | constant
+    """The columns that the order does not name yet, ascending; maps and variants cannot be ordered, the time is one."""
+    named = {item.this.name for item in order if isinstance(item.this, exp.Column)} | constant | clock_names(source)
     types = types_of(source)
     return tuple(
         exp.Ordered(this=column(name), nulls_first=True)

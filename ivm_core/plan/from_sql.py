@@ -61,7 +61,7 @@ def from_sql(query: exp.Expr | str, tables: Mapping[str, TableSchema], default_s
 
 def bind_query(query: exp.Expr, scope: Scope) -> Relation:
     """A query or a part of one: SELECT, set operation, VALUES, TABLE, in parentheses or not, with its CTEs."""
-    scope = _with_ctes(query, replace(scope, fields=(), aliases={}))
+    scope = _with_ctes(query, replace(scope, fields=(), aliases={}, clock=None))
     match query:
         case exp.Subquery():
             relation = (

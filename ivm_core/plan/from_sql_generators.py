@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.clock import join_clock
 from ivm_core.plan.dialect import number
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Generate, Values, references
@@ -22,11 +25,14 @@ def generate(
     source: Relation, call: exp.Expr, labels: tuple[str, ...], qualifier: tuple[str, ...], outer: bool, scope: Scope
 ) -> Relation:
     """``source`` with the columns that the generator makes of each row; ``scope`` sees the source's fields."""
-    bound = expect_expression(call.copy())
+    # With names of its own: an outer join to the right may leave them NULL.
+    clock: dict[str, str] = {}
+    bound, inner = expect_expression(call.copy()), replace(scope, clock=clock)
     for argument in list(bound.iter_expressions()):
-        argument.replace(resolve(argument, scope))
+        argument.replace(resolve(argument, inner))
     if bound.find(exp.Placeholder):
         raise refusal("a subquery in a generator", call)
+    source = replace(source, plan=join_clock(source.plan, clock, bound))
     if not references(bound) <= set(source.plan.names):
         raise refusal("a generator over columns of the enclosing query here", call, "Use LATERAL VIEW or JOIN LATERAL.")
     types = types_of(source.plan)

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
+from ivm_core.plan.clock import join_clock
 from ivm_core.plan.from_sql_aggregates import has_aggregate
-from ivm_core.plan.from_sql_generators import generate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
+from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
 from ivm_core.plan.from_sql_order import bind_limit, order_items
 from ivm_core.plan.from_sql_tables import bind_from
 from ivm_core.plan.from_sql_time_windows import place_windows
 from ivm_core.plan.from_sql_windows import add_windows, name_windows
-from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, references
 from ivm_core.plan.rewrite import expect_expression, substitute
-from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
+from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
 from ivm_core.plan.subqueries import apply_conditions, attach
-from ivm_core.plan.types import parse_type
-from ivm_core.plan.types_expression import type_of
-from ivm_core.plan.types_plan import types_of
 
-Item = tuple[str | None, exp.Expr]
 REFUSED = {
     "into": "SELECT INTO",
     "kind": "SELECT AS STRUCT",
@@ -47,6 +42,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     for argument, construct in REFUSED.items():
         if select.args.get(argument):
             raise refusal(construct, select)
+    scope = replace(scope, clock={})
     source = bind_from(select, scope)
     beside = scope.beside.names if scope.beside is not None else ()
     scope = replace(scope, fields=source.fields, beside=None)
@@ -56,7 +52,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         if has_aggregate(where):
             raise complaint(DefinitionError, "WHERE cannot hold aggregates; use HAVING.", where, "WHERE")
         apply_conditions(block, resolve(where.this, scope))
-    items = _expand_items(select, block)
+    items = expand_items(select, block)
     select, items = place_windows(select, items, block)
     if block.scope is not scope:  # a generator made more rows
         source = replace(source, one_row=False, at_most_one_row=False)
@@ -65,7 +61,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     group = select.args.get("group")
     grouped = group is not None or select.args.get("having") is not None
     grouped = grouped or any(has_aggregate(item) for _, item in items) or any(has_aggregate(item) for item in order)
-    bound = _bind_items(items, scope)
+    bound = bind_items(items, scope)
     aliases = {label.lower(): value for (label, _), value in zip(items, bound, strict=True) if label}
     outputs = replace(scope, aliases=aliases)
     having, qualify = (_bind_filter(select, clause, outputs) for clause in ("having", "qualify"))
@@ -85,6 +81,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         apply_conditions(block, having)
     bound = [attach(block, value) for value in bound]
     qualify = attach(block, qualify) if qualify is not None else None
+    block.plan = join_clock(block.plan, scope.clock, *sort)
     bound, qualify, sort = add_windows(block, bound, qualify, sort, [label or "" for label, _ in items])
     if qualify is not None:
         apply_conditions(block, qualify)
@@ -106,97 +103,6 @@ def _bind_filter(select: exp.Select, clause: str, scope: Scope) -> exp.Expressio
     """The condition of HAVING or QUALIFY."""
     node = select.args.get(clause)
     return resolve(name_windows(node.this, select), scope) if node is not None else None
-
-
-def _expand_items(select: exp.Select, block: Block) -> list[Item]:
-    """SELECT items with their labels: stars replaced by columns, generators moved below."""
-    items: list[Item] = []
-    for expression in select.expressions:
-        if isinstance(expression, exp.Aliases) or is_generator(expression.unalias()):
-            items.extend(_generated(expression, block, select))
-        elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
-            items.extend(_star(expression, block))
-        else:
-            named = name_windows(expression, select)
-            items.append((_label(named), named.unalias()))
-    if not items:
-        raise complaint(DefinitionError, "The SELECT list is empty.", select, "SELECT")
-    return items
-
-
-def _label(expression: exp.Expr) -> str | None:
-    if isinstance(expression, exp.Alias):
-        return expression.alias
-    if isinstance(expression, exp.Column | exp.Dot):
-        return expression.name if isinstance(expression, exp.Column) else expression.expression.name
-    return None
-
-
-def _star(node: exp.Expr, block: Block) -> list[Item]:
-    """``*``, ``t.*``, ``t.struct.*`` and ``* EXCEPT (…)``; each column by its plan name."""
-    scope = block.scope
-    star = node.this if isinstance(node, exp.Column) else node
-    if star.args.get("replace") or star.args.get("rename"):
-        raise refusal("* REPLACE or RENAME", node, "List the columns.")
-    qualifier = tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
-    fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
-    left_out = {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
-    if not fields and not left_out and match_field(scope, qualifier, node) is not None:
-        return _struct_star(node, block)
-    if not fields:
-        raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
-    unknown = left_out - {f.label.lower() for f in fields}
-    if unknown:
-        raise complaint(DefinitionError, f"EXCEPT names no column of *: {', '.join(sorted(unknown))}.", node, "EXCEPT")
-    return [(f.label, _Bound(this=column(f.name))) for f in fields if f.label.lower() not in left_out]
-
-
-def _struct_star(node: exp.Expr, block: Block) -> list[Item]:
-    """The fields of a struct, each by its name."""
-    parts = node.parts[:-1] if isinstance(node, exp.Column) else []
-    places = zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)
-    value = expect_expression(resolve(exp.Column(**{place: part.copy() for place, part in places}), block.scope))
-    kind = parse_type(type_of(value, types_of(block.plan)) or "void")
-    if kind is None or kind.this != exp.DType.STRUCT:
-        raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
-    names = [field.name for field in kind.expressions]
-    return [(name, _Bound(this=exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True)))) for name in names]
-
-
-class _Bound(exp.Expression):
-    """A SELECT item whose plan column is already known."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True}
-
-
-def _generated(expression: exp.Expr, block: Block, select: exp.Select) -> list[Item]:
-    call = expression.this if isinstance(expression, exp.Aliases) else expression.unalias()
-    labels = tuple(item.name for item in expression.expressions) if isinstance(expression, exp.Aliases) else ()
-    if isinstance(expression, exp.Alias):
-        labels = (expression.alias,)
-    if select.args.get("group") is not None or any(has_aggregate(item) for item in select.expressions):
-        raise refusal("a generator in a grouped SELECT", call, "Use LATERAL VIEW.")
-    before = block.scope.fields
-    made = generate(Relation(block.plan, ()), call, labels, (), False, block.scope)
-    block.plan = made.plan
-    block.scope = replace(block.scope, fields=(*before, *(replace(f, starred=False) for f in made.fields)))
-    return [(f.label, _Bound(this=column(f.name))) for f in made.fields]
-
-
-def _bind_items(items: list[Item], scope: Scope) -> list[exp.Expression]:
-    """Items left to right: a later one may name an earlier one's alias (lateral column aliases)."""
-    bound: list[exp.Expression] = []
-    aliases: dict[str, exp.Expression] = {}
-    for label, item in items:
-        value = (
-            expect_expression(item.this)
-            if isinstance(item, _Bound)
-            else resolve(item, replace(scope, aliases=dict(aliases)))
-        )
-        bound.append(value)
-        if label:
-            aliases.setdefault(label.lower(), value)
-    return bound
 
 
 def _ordinal(item: exp.Expression, bound: list[exp.Expression]) -> exp.Expression:
@@ -293,5 +199,9 @@ def _values_relation(
     the outer join, with the aggregates of an empty group in place of NULLs."""
     if having is not None:
         raise refusal("HAVING in a correlated aggregate without GROUP BY", having)
+    told = set((block.scope.clock or {}).values())
+    late = next((value for value in bound if references(value) & told), None)
+    if late is not None:
+        raise refusal("the time beside an aggregate in a correlated subquery", late, "Move it to the outer query.")
     fields = tuple(Field(label or "", block.scope.context.fresh(label or "value")) for label, _ in items)
     return Relation(block.plan, fields, tuple(block.correlated), tuple(substitute(value, defaults) for value in bound))

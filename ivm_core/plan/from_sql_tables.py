@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnknownTableError
 from ivm_core.plan.block import Block
+from ivm_core.plan.clock import join_clock
 from ivm_core.plan.from_sql_generators import KNOWN, bind_range, generate
 from ivm_core.plan.from_sql_lateral import join_lateral
 from ivm_core.plan.from_sql_pivot import bind_pivot
@@ -61,6 +62,7 @@ def one_row(scope: Scope) -> Relation:
 
 def bind_values(node: exp.Values, scope: Scope) -> Relation:
     """VALUES: each column has the common type of its expressions; columns are called col1, col2, … as in Spark."""
+    scope = replace(scope, clock=None)
     rows = tuple(
         tuple(resolve(item, scope) for item in (row.expressions if isinstance(row, exp.Tuple) else [row.unnest()]))
         for row in node.expressions
@@ -186,8 +188,12 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
     if using:
         return _join_using(left, right, kind, using, node, scope)
     on = node.args.get("on")
-    inner = replace(scope, fields=(*left.fields, *right.fields))
+    # The time is told by the left side, under names of its own: an outer join may leave them NULL.
+    clock: dict[str, str] = {}
+    inner = replace(scope, fields=(*left.fields, *right.fields), clock=clock)
     condition = resolve(on, inner) if on is not None else None
+    if condition is not None:
+        left = replace(left, plan=join_clock(left.plan, clock, condition))
     fields = left.fields if kind in (JoinKind.SEMI, JoinKind.ANTI) else inner.fields
     correlated = (*left.correlated, *right.correlated)
     names = {*left.plan.names, *right.plan.names}

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from ivm_core.plan.clock import clock_names
 from ivm_core.plan.nodes import (
     Aggregate,
     Changes,
@@ -70,8 +71,9 @@ def prune(plan: Plan, needed: Names) -> Plan:
             return Aggregate(prune(source, below), keys, wanted_aggregates)
         case Window(source, functions):
             functions = tuple(function for function in functions if function.name in needed)
-            inner = prune(source, (needed & set(source.names)) | _references(*(f.expression for f in functions)))
-            return Window(inner, functions) if functions else inner
+            wanted = (needed & set(source.names)) | _references(*(f.expression for f in functions))
+            inner = prune(source, wanted)
+            return Window(_without_idle_clock(inner, wanted), functions) if functions else inner
         case Generate(source, generator, outputs, outer):
             return Generate(
                 prune(source, (needed & set(source.names)) | _references(generator)), generator, outputs, outer
@@ -95,6 +97,12 @@ def _whole(source: Plan) -> Plan:
     names = source.names
     pruned = prune(source, frozenset(names))
     return pruned if pruned.names == names else Project(pruned, keep(names))
+
+
+def _without_idle_clock(source: Plan, wanted: Names) -> Plan:
+    """The time changes in every row: where nobody reads it, a partition must not change with it."""
+    kept = tuple(name for name in source.names if name in wanted or name not in clock_names(source))
+    return source if not kept or kept == source.names else Project(source, keep(kept))
 
 
 def _references(*expressions: exp.Expression) -> Names:

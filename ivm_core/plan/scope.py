@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, UnknownColumnError, UnsupportedConstruct
+from ivm_core.plan.clock import clock_column
 from ivm_core.plan.functions import is_generator, spell_function, sql_name
 from ivm_core.plan.lambdas import bind_parameters
 from ivm_core.plan.nodes import Plan, Round, column
@@ -96,7 +97,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names visible at one place. ``aliases``: SELECT items that later items may name, already bound."""
+    """The names visible at one place. ``aliases``: SELECT items that later items may name, already bound.
+
+    ``clock``: the names that this place has given to the clock's columns so far; None where time cannot be told.
+    """
 
     context: Context
     ctes: Mapping[str, Cte]
@@ -106,6 +110,7 @@ class Scope:
     aliases_first: bool = False  # ORDER BY sees the output before the input
     plan: Plan | None = None  # of an enclosing query: what its rows are where the subquery stands
     beside: Plan | None = None  # for LATERAL: the rows that the subquery's FROM is joined to, which the result keeps
+    clock: dict[str, str] | None = None
 
     def labels(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(f.label for f in self.fields), *self.aliases)))
@@ -133,6 +138,10 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
                 raise refusal("window() outside SELECT and GROUP BY", node, "Select it in a subquery.")
             case exp.Column(this=exp.Star()):
                 raise refusal("* inside an expression", node, "List the columns.")
+            case exp.CurrentDate() | exp.CurrentTimestamp() if "start" not in node.meta and _is_field(node, scope):
+                return _look_up(exp.column(node.sql_name().lower()), scope)  # written like a column, and there is one
+            case _ if (read := clock_column(node)) is not None:
+                return _tell_time(read, node, scope)
             case exp.Column():
                 found = _look_up(node, scope)
                 if isinstance(found, exp.Column):
@@ -218,6 +227,25 @@ def _look_up(node: exp.Column, scope: Scope) -> exp.Expression:
     close = get_close_matches(parts[-1].lower(), [label.lower() for label in known], n=3)
     hint = f"Did you mean {', '.join(close)}?" if close else f"Known are {', '.join(known[:20]) or 'none'}."
     raise complaint(UnknownColumnError, f"There is no column {'.'.join(parts)!r} here. {hint}", node)
+
+
+def _is_field(node: exp.Func, scope: Scope) -> bool:
+    level: Scope | None = scope
+    while level is not None:
+        if match_field(level, (node.sql_name(),), node) is not None:
+            return True
+        level = level.outer
+    return False
+
+
+def _tell_time(read: str, node: exp.Expr, scope: Scope) -> exp.Column:
+    if scope.clock is None:
+        raise refusal("the time in VALUES or in the ORDER BY of a set operation", node, "Use it in a SELECT.")
+    if read not in scope.clock:
+        scope.clock[read] = scope.context.fresh(read, "clock")
+    told = column(scope.clock[read])
+    told.this.meta.update(node.meta)
+    return told
 
 
 def _struct_field(expression: exp.Expression, path: tuple[str, ...]) -> exp.Expression:

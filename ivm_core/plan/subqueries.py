@@ -11,6 +11,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.plan.block import Block
+from ivm_core.plan.clock import join_clock
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
 from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute
 from ivm_core.plan.scope import Relation, Scope, refusal
@@ -19,6 +20,7 @@ from ivm_core.plan.single_value import join_single_value
 
 def apply_conditions(block: Block, condition: exp.Expression) -> None:
     """Keep the rows for which a resolved condition is true; plain conditions first, as they make the rest cheaper."""
+    block.plan = join_clock(block.plan, block.scope.clock, condition)
     parts = [_negation_inside(part) for part in conjuncts(condition)]
     plain = [part for part in parts if not part.find(exp.Placeholder)]
     local = [part for part in plain if references(part) <= set(block.plan.names)]
@@ -36,6 +38,7 @@ def apply_conditions(block: Block, condition: exp.Expression) -> None:
 
 def attach(block: Block, expression: exp.Expression) -> exp.Expression:
     """The expression with each subquery replaced by columns that are joined to the block's plan."""
+    block.plan = join_clock(block.plan, block.scope.clock, expression)
     expression = _negated_tests(expression.copy())
     mapping: dict[str, exp.Expression] = {}
 

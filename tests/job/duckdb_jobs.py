@@ -14,6 +14,7 @@ from ivm_core.apply import merge_groups, replace_groups
 from ivm_core.delta.state import STATE_TABLE
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import RECOMPUTED_KEYS, Combine, Input, MaintenanceJob, Slice, Step, WriteKind
+from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import WEIGHT
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 
@@ -22,12 +23,9 @@ _NEW = "__ivm_new_state"
 
 
 def translated(query: exp.Query | str) -> str:
-    """A query of Spark's as DuckDB has it; an error raised in a query is one there too."""
-    tree = parse_one(query, read="spark") if isinstance(query, str) else query.copy()
+    """A query of Spark's as DuckDB has it."""
+    tree = parse_one(query, read=SparkAsWritten) if isinstance(query, str) else query.copy()
     adapt_to_duckdb(tree)
-    for call in list(tree.find_all(exp.Anonymous)):
-        if call.name.lower() == "raise_error":
-            call.replace(exp.Anonymous(this="error", expressions=[call.expressions[0].copy()]))
     return tree.sql(dialect="duckdb")
 
 

@@ -19,6 +19,7 @@ from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.chains import LARGE, TableFacts
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.explain import explain
 from ivm_core.plan.nodes import Changes, Scan
 from ivm_core.plan.normalize import normalize
@@ -58,7 +59,7 @@ def test_jobs_of_random_queries(block: int) -> None:
 def check_written(connection: duckdb.DuckDBPyConnection, sql: str, seed: int) -> None:
     """Several batches of one view; call it with a failing seed to see the case again."""
     try:
-        view = compile_view("shop.v", parse_one(sql, read="spark"), queries.TABLES, "shop")
+        view = compile_view("shop.v", parse_one(sql, read=SparkAsWritten), queries.TABLES, "shop")
     except DefinitionError as refused:
         pytest.skip(str(refused))
     check_view(connection, view, WRITTEN, Random(seed), f"seed {seed}\n{sql}")
@@ -84,6 +85,8 @@ def check_view(
     rows = {name: random_rows(random, kinds, 6) for name, kinds in types.items()}
     for name, own in rows.items():
         _fill(connection, stored(name, AFTER), own)
+    if _expected(connection, view) is None:
+        pytest.skip("the query fails on the first rows")
     try:
         run(connection, full_job(view, Reason.FIRST_BUILD), STATE)
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as untranslated:
@@ -91,19 +94,30 @@ def check_view(
     _check(connection, view, f"the first build, {what}\n{rows}")
     for number in range(BATCHES if view.tables else 0):
         changed = frozenset(random.sample(view.tables, k=random.randint(1, len(view.tables))))
+        earlier = rows
+        rows = {name: _edited(random, types[name], own) if name in changed else own for name, own in rows.items()}
         for name in types:
-            _fill(connection, stored(name, BEFORE), rows[name])
-            if name in changed:
-                rows[name] = _edited(random, types[name], rows[name])
-                _fill(connection, stored(name, AFTER), rows[name])
+            _fill(connection, stored(name, BEFORE), earlier[name])
+            _fill(connection, stored(name, AFTER), rows[name])
+        if _expected(connection, view) is None:
+            rows = earlier  # no view stands there: the changes are taken back
+            continue
         job = _job(random, view, changed)
         run(connection, job, STATE)
         _check(connection, view, f"batch {number}, {what}\n{sorted(changed)}\n{rows}\n{_text(job)}")
 
 
 def _check(connection: duckdb.DuckDBPyConnection, view: CompiledView, what: str) -> None:
-    expected = connection.execute(to_sql(view.plan, dialect="duckdb", leaf_name=_after)).fetchall()
-    assert _bag(visible(connection, view, STATE)) == _bag(expected), what
+    assert _bag(visible(connection, view, STATE)) == _expected(connection, view), what
+
+
+def _expected(connection: duckdb.DuckDBPyConnection, view: CompiledView) -> Counter[Row] | None:
+    """What the query gives on the tables as they are; None where a scalar subquery returns several rows."""
+    try:
+        return _bag(connection.execute(to_sql(view.plan, dialect="duckdb", leaf_name=_after)).fetchall())
+    except duckdb.InvalidInputException as failure:
+        assert "ore than one row" in str(failure)
+        return None
 
 
 def _connected(schemas: Mapping[str, tuple[tuple[str, str], ...]]) -> duckdb.DuckDBPyConnection:

@@ -1,6 +1,6 @@
 """Queries for every construct that a view may use, over three small tables; each has one right result.
 
-``SPARK_ONLY`` holds those that DuckDB cannot run as they are.
+``SPARK_ONLY`` holds those that DuckDB cannot run as they are, ``CLOCK`` those whose result depends on the time too.
 """
 
 from __future__ import annotations
@@ -420,3 +420,56 @@ with recursive t(a) as (select k from u union all select a + 1 from t where a < 
 """.strip().splitlines()
 
 QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS, *RECURSIONS)
+
+# Queries that tell the time. Each has one right result at every instant.
+CLOCK = """
+select a, d from t where d >= current_date() - interval 7 days
+select a from t where d between current_date() - 2 and current_date
+select a from t where not d between current_date() - 2 and current_date
+select a from t where d < now() - interval 30 hours and a > 1
+select a from t where d is null or d < curdate() or a = 1
+select a from t where d = current_date()
+select a from t where d <> current_date()
+select a from t where nullif(a, 1) + day(current_date()) > 3
+select a, datediff(current_date(), d) as age from t
+select a, case when d < current_date() then 'past' else 'to come' end as w from t
+select current_date() as today
+select a, year(current_date) as y, count(*) as n from t group by a
+select datediff(current_date(), d) as age, count(*) as n from t group by datediff(current_date(), d)
+select datediff(current_date(), d) as age, max(a) as m from t group by 1
+select b, count(*) as n, sum(a) as s, max(d) as m from t where d >= current_date() - interval 2 days group by b
+select b, count(distinct a) as n from t where d > current_date() group by b
+select b, sum(datediff(current_date(), d)) as s from t group by b
+select b, count(distinct datediff(current_date(), d)) as s from t group by b
+select b, count(case when d < current_date() then 1 end) as s from t group by b having max(d) < current_date()
+select distinct d, d < current_date() as old from t
+select t.a, u.k from t join u on t.a = u.a and t.d < current_date() - u.k
+select t.a, u.k from t left join u on t.a = u.a and t.d < current_date()
+select t.a, u.k from t right join u on t.a = u.a and t.d < current_date()
+select t.a, u.k from t full join u on t.a = u.a and t.d < current_date()
+select t.a, q.w from u left join (select a, d < current_date() as w from t) q on q.a = u.a join t on t.a = u.a
+select a from u where exists (select 1 from t where t.a = u.a and t.d >= current_date())
+select a from u where not exists (select 1 from t where t.a = u.a and t.d >= current_date())
+select a from u where a in (select a from t where d < current_date() and t.b = u.k)
+select a from u where a not in (select a from t where d < current_date() and a is not null)
+select a, exists (select 1 from t where t.a = u.a and t.d < current_date()) as e from u
+select a from u where (select max(d) from t where t.a = u.a) < current_date()
+select a, (select count(*) from t where t.a = u.a and t.d < current_date()) as n from u
+with s as (select current_date() - 2 as since) select t.a, s.since from t join s on t.d >= s.since
+with s as (select current_date() - 2 as since) select t.a, u.k from t, s, u where t.d >= s.since and t.a = u.a
+with s as (select a, current_date() as c from u) select t.a from t join s on t.a = s.a and t.d < s.c
+select a, row_number() over (partition by b order by d, a, c, s, n) as r from t where d < current_date()
+select a, sum(datediff(current_date(), d)) over (partition by b) as r from t
+select a, b from t order by abs(datediff(current_date(), d)), a, b limit 3
+select a from t where d < current_date() union all select k from u where current_date() > date '2024-01-03'
+select a from t where d < current_date() except select k from u
+select l.a, r.b from t l join t r on l.a = r.a and l.d < r.d and r.d < current_date()
+select t.a, s.c from t left join (select current_date() as c) s on t.d < s.c
+select s.c, t.a from (select current_date() as c) s left join t on t.d < s.c
+select a from t where d < (select current_date() - 1)
+select a from t where d > (select max(d) from t where d < current_date())
+select a from t where d >= current_date() - 2 and d < now() or b = day(now())
+select a from t where d in (current_date(), current_date() - 1)
+select a, d < current_date() as w, (select min(d) from t where d > current_date()) as m from u cross join (select max(d) as d from t) q
+select t.a, u.k from t join u on t.a = u.a where t.d < current_date() and exists (select 1 from t o where o.d > t.d and o.d < now())
+""".strip().splitlines()

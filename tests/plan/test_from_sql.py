@@ -13,7 +13,7 @@ from ivm_core.plan.from_sql import from_sql
 from ivm_core.plan.nodes import Scan, walk
 from ivm_core.plan.normalize import normalize
 from tests.plan.odd_queries import ODD
-from tests.plan.queries import QUERIES, SPARK_ONLY, TABLES
+from tests.plan.queries import CLOCK, QUERIES, SPARK_ONLY, TABLES
 from tests.spec import Spec, read_specs
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "plan"
@@ -31,7 +31,7 @@ def test_mistake_is_answered(spec: Spec) -> None:
     assert f"{type(caught.value).__name__}: {caught.value}" == spec.expected
 
 
-@pytest.mark.parametrize("sql", (*QUERIES, *SPARK_ONLY, *ODD))
+@pytest.mark.parametrize("sql", (*QUERIES, *SPARK_ONLY, *ODD, *CLOCK))
 def test_queries_bind_alike_however_they_are_written(sql: str) -> None:
     plan = from_sql(sql, TABLES, "shop")
     view = parse_definition(f"CREATE INCREMENTAL MATERIALIZED VIEW v AS\n{sql}")

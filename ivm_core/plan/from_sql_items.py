@@ -1,0 +1,114 @@
+"""The items of a SELECT list: stars written out, generators moved below, names bound left to right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from sqlglot import exp
+
+from ivm_core.errors import DefinitionError
+from ivm_core.plan.block import Block
+from ivm_core.plan.from_sql_aggregates import has_aggregate
+from ivm_core.plan.from_sql_generators import generate
+from ivm_core.plan.from_sql_windows import name_windows
+from ivm_core.plan.functions import is_generator
+from ivm_core.plan.nodes import column
+from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.scope import Relation, Scope, complaint, match_field, refusal, resolve
+from ivm_core.plan.types import parse_type
+from ivm_core.plan.types_expression import type_of
+from ivm_core.plan.types_plan import types_of
+
+Item = tuple[str | None, exp.Expr]  # the label, if there is one, and the expression
+
+
+def expand_items(select: exp.Select, block: Block) -> list[Item]:
+    """SELECT items with their labels: stars replaced by columns, generators moved below."""
+    items: list[Item] = []
+    for expression in select.expressions:
+        if isinstance(expression, exp.Aliases) or is_generator(expression.unalias()):
+            items.extend(_generated(expression, block, select))
+        elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
+            items.extend(_star(expression, block))
+        else:
+            named = name_windows(expression, select)
+            items.append((_label(named), named.unalias()))
+    if not items:
+        raise complaint(DefinitionError, "The SELECT list is empty.", select, "SELECT")
+    return items
+
+
+def _label(expression: exp.Expr) -> str | None:
+    if isinstance(expression, exp.Alias):
+        return expression.alias
+    if isinstance(expression, exp.Column | exp.Dot):
+        return expression.name if isinstance(expression, exp.Column) else expression.expression.name
+    return None
+
+
+def _star(node: exp.Expr, block: Block) -> list[Item]:
+    """``*``, ``t.*``, ``t.struct.*`` and ``* EXCEPT (…)``; each column by its plan name."""
+    scope = block.scope
+    star = node.this if isinstance(node, exp.Column) else node
+    if star.args.get("replace") or star.args.get("rename"):
+        raise refusal("* REPLACE or RENAME", node, "List the columns.")
+    qualifier = tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
+    fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
+    left_out = {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
+    if not fields and not left_out and match_field(scope, qualifier, node) is not None:
+        return _struct_star(node, block)
+    if not fields:
+        raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
+    unknown = left_out - {f.label.lower() for f in fields}
+    if unknown:
+        raise complaint(DefinitionError, f"EXCEPT names no column of *: {', '.join(sorted(unknown))}.", node, "EXCEPT")
+    return [(f.label, _Bound(this=column(f.name))) for f in fields if f.label.lower() not in left_out]
+
+
+def _struct_star(node: exp.Expr, block: Block) -> list[Item]:
+    """The fields of a struct, each by its name."""
+    parts = node.parts[:-1] if isinstance(node, exp.Column) else []
+    places = zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)
+    value = expect_expression(resolve(exp.Column(**{place: part.copy() for place, part in places}), block.scope))
+    kind = parse_type(type_of(value, types_of(block.plan)) or "void")
+    if kind is None or kind.this != exp.DType.STRUCT:
+        raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
+    names = [field.name for field in kind.expressions]
+    return [(name, _Bound(this=exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True)))) for name in names]
+
+
+class _Bound(exp.Expression):
+    """A SELECT item whose plan column is already known."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
+def _generated(expression: exp.Expr, block: Block, select: exp.Select) -> list[Item]:
+    call = expression.this if isinstance(expression, exp.Aliases) else expression.unalias()
+    labels = tuple(item.name for item in expression.expressions) if isinstance(expression, exp.Aliases) else ()
+    if isinstance(expression, exp.Alias):
+        labels = (expression.alias,)
+    if select.args.get("group") is not None or any(has_aggregate(item) for item in select.expressions):
+        raise refusal("a generator in a grouped SELECT", call, "Use LATERAL VIEW.")
+    before = block.scope.fields
+    made = generate(Relation(block.plan, ()), call, labels, (), False, block.scope)
+    block.plan = made.plan
+    block.scope = replace(block.scope, fields=(*before, *(replace(f, starred=False) for f in made.fields)))
+    return [(f.label, _Bound(this=column(f.name))) for f in made.fields]
+
+
+def bind_items(items: list[Item], scope: Scope) -> list[exp.Expression]:
+    """Items left to right: a later one may name an earlier one's alias (lateral column aliases)."""
+    bound: list[exp.Expression] = []
+    aliases: dict[str, exp.Expression] = {}
+    for label, item in items:
+        value = (
+            expect_expression(item.this)
+            if isinstance(item, _Bound)
+            else resolve(item, replace(scope, aliases=dict(aliases)))
+        )
+        bound.append(value)
+        if label:
+            aliases.setdefault(label.lower(), value)
+    return bound
