@@ -5,7 +5,7 @@ PYTEST_ARGS ?=
 # Tests run in two processes, each with a Spark session of its own; a file's tests stay together.
 WORKERS ?= 2
 READY := .venv/.ready
-.PHONY: help setup demo test check fuzz clean
+.PHONY: help setup demo test check fuzz search clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,9 +28,14 @@ check: $(READY) ## Check style, types and the direction of imports
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 
+N ?= 20000
+SEED ?= 1
+fuzz: $(READY) ## Search for wrong views: N=20000 random (view, trace) cases from SEED=1, in DuckDB
+	@.venv/bin/python -m tests.fuzz --cases $(N) --seed $(SEED)
+
 TIMES ?= 10
-fuzz: $(READY) ## Search longer for wrong results: TIMES=10 the ordinary number of random cases
-	@.venv/bin/python -m pytest -p tests.fuzzing --times $(TIMES) -m "slow or not slow" $(PYTEST_ARGS)
+search: $(READY) ## Search for wrong rules: the property tests with TIMES=10 the ordinary number of examples
+	@.venv/bin/python -m pytest -p tests.searching --times $(TIMES) -m "slow or not slow" $(PYTEST_ARGS)
 
 clean: ## Remove what was made here: .venv, .ivm and caches
 	rm -rf .venv .ivm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse metastore_db derby.log dist

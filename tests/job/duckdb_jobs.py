@@ -6,6 +6,7 @@ A base table is two DuckDB tables, ``name__before`` and ``name__after``; a state
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import duckdb
 from sqlglot import exp, parse_one
@@ -24,6 +25,11 @@ _NEW = "__ivm_new_state"
 
 def translated(query: exp.Query | str) -> str:
     """A query of Spark's as DuckDB has it."""
+    return _translated(query) if isinstance(query, str) else _translated.__wrapped__(query)
+
+
+@lru_cache(maxsize=4096)
+def _translated(query: exp.Query | str) -> str:
     tree = parse_one(query, read=SparkAsWritten) if isinstance(query, str) else query.copy()
     adapt_to_duckdb(tree)
     return tree.sql(dialect="duckdb")
@@ -67,8 +73,13 @@ def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) 
 
 def visible(connection: duckdb.DuckDBPyConnection, view: CompiledView, state: str) -> list[tuple[object, ...]]:
     """What a reader of the view sees."""
+    return shown(connection, translated(view.visible_sql), state)
+
+
+def shown(connection: duckdb.DuckDBPyConnection, query: str, state: str) -> list[tuple[object, ...]]:
+    """The same, by a query translated before."""
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {STATE_TABLE} AS FROM {state}")
-    return connection.execute(translated(view.visible_sql)).fetchall()
+    return connection.execute(query).fetchall()
 
 
 def _inputs(connection: duckdb.DuckDBPyConnection, inputs: Iterable[Input]) -> None:

@@ -13,25 +13,19 @@ import pytest
 from sqlglot import parse_one
 
 from ivm_core.cost.model import Reason, Strategy
-from ivm_core.delta.state import derive_state
 from ivm_core.errors import DefinitionError, NoRule
 from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.chains import LARGE, TableFacts
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.dialect import SparkAsWritten
-from ivm_core.plan.explain import explain
 from ivm_core.plan.nodes import Changes, Scan
-from ivm_core.plan.normalize import normalize
 from ivm_core.plan.to_sql import to_sql
-from tests.delta import random_plans
 from tests.job.duckdb_jobs import AFTER, BEFORE, run, stored, visible
 from tests.plan import queries
 from tests.plan.test_meaning import Row, random_rows
 
 BATCHES = 4
-QUERIES_PER_BLOCK = 15
-BLOCKS = 8
 STATE = "the_state"
 
 WRITTEN = {schema.name: schema.columns for schema in queries.TABLES.values()}
@@ -48,14 +42,6 @@ def test_jobs_of_written_queries(connection: duckdb.DuckDBPyConnection, sql: str
     check_written(connection, sql, zlib.crc32(sql.encode()))
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
-def test_jobs_of_random_queries(block: int) -> None:
-    with _connected(random_plans.TABLES) as connection:
-        connection.execute("PRAGMA disable_optimizer")  # planning would be most of the time
-        for seed in range(block * QUERIES_PER_BLOCK, (block + 1) * QUERIES_PER_BLOCK):
-            check_random(connection, seed)
-
-
 def check_written(connection: duckdb.DuckDBPyConnection, sql: str, seed: int) -> None:
     """Several batches of one view; call it with a failing seed to see the case again."""
     try:
@@ -63,14 +49,6 @@ def check_written(connection: duckdb.DuckDBPyConnection, sql: str, seed: int) ->
     except DefinitionError as refused:
         pytest.skip(str(refused))
     check_view(connection, view, WRITTEN, Random(seed), f"seed {seed}\n{sql}")
-
-
-def check_random(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
-    """Several batches of one random view; call it with a failing seed to see the case again."""
-    random = Random(seed)
-    plan = normalize(random_plans.RandomPlans(random, generate=False).plan(depth=random.choice((1, 2, 3, 3))))
-    view = CompiledView("v", plan, derive_state(plan), "fingerprint")
-    check_view(connection, view, random_plans.TABLES, random, f"seed {seed}\n{explain(plan)}")
 
 
 def check_view(

@@ -1,6 +1,6 @@
-"""A pytest plugin for ``make fuzz``: every property test searches longer, and elsewhere each time.
+"""A pytest plugin for ``make search``: every property test searches longer, and elsewhere each time.
 
-pytest -p tests.fuzzing --times 10
+pytest -p tests.searching --times 10
 """
 
 from __future__ import annotations

@@ -1,0 +1,112 @@
+"""Random aggregates and window functions, with the type of each result."""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.fuzz.expressions import DECIMAL, DOUBLE, INT, Col, Columns, Expressions
+
+# Results of which DuckDB and Spark, or two orders of adding, may give other last digits: rounded where nothing is a tie.
+INEXACT = "inexact"
+
+
+def grouped_items(random: Random, expressions: Expressions, columns: Columns, keys: list[Col]) -> tuple[list[Col], str]:
+    """One to three aggregates, some inside an expression, and a HAVING clause or nothing."""
+    calls = [
+        _filtered(random, expressions, columns, _call(random, expressions, columns))
+        for _ in range(random.randint(1, 3))
+    ]
+    having = ""
+    if keys and random.random() < 0.3:
+        having = random.choice(
+            (
+                " HAVING count(*) > 1",
+                f" HAVING {calls[0].sql} IS NOT NULL",
+                " HAVING max({0}) = min({0})".format(columns[0].sql),
+            )
+        )
+    return [_within(random, call) for call in calls], having
+
+
+def window_items(random: Random, expressions: Expressions, columns: Columns) -> list[Col]:
+    """One or two window functions; where the order of rows counts, all columns are in it."""
+    made = []
+    for _ in range(random.randint(1, 2)):
+        partition = f"PARTITION BY {random.choice(columns).sql}" if random.random() < 0.85 else ""
+        some = random.choice(columns).sql
+        everything = ", ".join([some, *(column.sql for column in columns)])
+        value = random.choice(columns)
+        numbers = [column.sql for column in columns if column.type == INT] or ["1"]
+        number = random.choice(numbers)
+        frame = random.choice(
+            (
+                "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW",
+                "ROWS UNBOUNDED PRECEDING",
+                "ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
+            )
+        )
+        made.append(
+            random.choice(
+                (
+                    Col(f"CAST(rank() OVER ({partition} ORDER BY {some}) AS INT)", INT),
+                    Col(f"CAST(dense_rank() OVER ({partition} ORDER BY {some} DESC) AS INT)", INT),
+                    Col(f"CAST(row_number() OVER ({partition} ORDER BY {everything}) AS INT)", INT),
+                    Col(f"CAST(ntile(2) OVER ({partition} ORDER BY {everything}) AS INT)", INT),
+                    Col(f"CAST(count(*) OVER ({partition}) AS INT)", INT),
+                    Col(f"CAST(sum({number}) OVER ({partition}) AS INT)", INT),
+                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {some}) AS INT)", INT),
+                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {everything} {frame}) AS INT)", INT),
+                    Col(f"max({value.sql}) OVER ({partition})", value.type),
+                    Col(f"min({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
+                    Col(f"lag({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
+                    Col(f"lead({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
+                    Col(f"first_value({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
+                )
+            )
+        )
+    return made
+
+
+def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
+    value = expressions.value(columns, depth=random.choice((0, 0, 1)))
+    condition = expressions.condition(columns, 0)
+    calls = [
+        Col("count(*)", DOUBLE),
+        Col(f"count({value.sql})", DOUBLE),
+        Col(f"count(DISTINCT {value.sql})", DOUBLE),
+        Col(f"min({value.sql})", value.type),
+        Col(f"max({value.sql})", value.type),
+        Col(f"count_if({condition})", DOUBLE),
+        Col(f"CAST(bool_or({condition}) AS INT)", INT),
+        Col(f"CAST(bool_and({condition}) AS INT)", INT),
+    ]
+    if value.type in (INT, DECIMAL):
+        exact = DOUBLE if value.type == INT else INEXACT
+        calls += [Col(f"{name}({value.sql})", DOUBLE) for name in ("sum", "sum")]
+        calls += [Col(f"sum(DISTINCT {value.sql})", DOUBLE)]
+        calls += [Col(f"{name}({value.sql})", exact) for name in ("avg", "avg", "median")]
+    if value.type == INT:
+        calls += [Col(f"{name}({value.sql})", INT) for name in ("bit_and", "bit_or", "bit_xor")]
+        calls += [Col(f"{name}({value.sql})", INEXACT) for name in ("var_pop", "stddev_samp")]
+    return random.choice(calls)
+
+
+def _filtered(random: Random, expressions: Expressions, columns: Columns, call: Col) -> Col:
+    if random.random() < 0.8 or call.sql.startswith("CAST"):
+        return call
+    return Col(f"{call.sql} FILTER (WHERE {expressions.condition(columns, 0)})", call.type)
+
+
+def _within(random: Random, call: Col) -> Col:
+    """The aggregate itself or an expression over it, of a type on which further queries can be built."""
+    match call.type:
+        case "inexact":
+            return Col(f"CAST(round({call.sql} * 1.2345678, 0) AS INT)", INT)
+        case "double" if random.random() < 0.5:
+            return Col(f"CAST(round({call.sql}, 0) AS INT)", INT)
+        case "double":
+            return Col(f"CAST({call.sql} AS DOUBLE)", DOUBLE)
+        case "int" if random.random() < 0.2:
+            return Col(f"(coalesce({call.sql}, -1) + 1)", INT)
+        case _:
+            return call

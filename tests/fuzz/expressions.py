@@ -1,0 +1,121 @@
+"""Random scalar expressions of Spark's SQL by type, over the columns of a query's FROM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+INT, DECIMAL, STRING, DATE, BIGINT, DOUBLE = "int", "decimal(10,2)", "string", "date", "bigint", "double"
+_LITERALS = {
+    INT: ("0", "1", "2", "-1"),
+    DECIMAL: ("1.50", "0.05"),
+    STRING: ("'x'", "''", "'xy'"),
+    DATE: ("date'2024-02-29'", "date'2000-01-01'"),
+    BIGINT: ("7L", "0L"),
+    DOUBLE: ("1.0D", "-0.5D"),
+}
+COMPARED = ("=", "=", "<", "<=", ">", "<>", "<=>")
+
+
+@dataclass(frozen=True, slots=True)
+class Col:
+    """A column as it is written, and its type."""
+
+    sql: str
+    type: str
+
+
+Columns = Sequence[Col]
+
+
+class Expressions:
+    """Draws expressions. ``subquery`` draws a condition with a subquery correlated to the columns, where it may."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.condition_subquery: Callable[[Columns, bool], str] | None = None
+        self.scalar_subquery: Callable[[Columns], str] | None = None
+
+    def value(self, columns: Columns, type_: str | None = None, depth: int = 1) -> Col:
+        """An expression; of the given type, or of any that the columns have."""
+        if type_ is None:
+            type_ = self.random.choice([column.type for column in columns] or [INT])
+        return Col(self._value(columns, type_, depth), type_)
+
+    def condition(self, columns: Columns, depth: int = 1, *, filters: bool = False) -> str:
+        """A condition, which may be true, false or unknown. ``filters``: false and unknown mean the same there, as they
+        must for IN (subquery): Spark gives false where the standard says unknown."""
+        pick = self.random.random()
+        if depth > 0 and pick < 0.2:
+            operator = self.random.choice((" AND ", " OR "))
+            parts = [self.condition(columns, depth - 1, filters=filters) for _ in range(2)]
+            return f"({operator.join(parts)})"
+        if depth > 0 and pick < 0.27:
+            return f"NOT ({self.condition(columns, depth - 1)})"
+        if pick < 0.42 and self.condition_subquery is not None:
+            return self.condition_subquery(columns, filters)
+        left = self.value(columns, depth=0)
+        match self.random.randrange(8):
+            case 0:
+                return f"{left.sql} IS {self.random.choice(('', 'NOT '))}NULL"
+            case 1:
+                listed = ", ".join(self.random.sample(_LITERALS[left.type], k=min(2, len(_LITERALS[left.type]))))
+                return f"{left.sql} {self.random.choice(('', 'NOT '))}IN ({listed})"
+            case 2 if left.type in (INT, DECIMAL):
+                return f"{left.sql} BETWEEN {self._literal(left.type)} AND {self._value(columns, left.type, 0)}"
+            case 3 if left.type == STRING:
+                return f"{left.sql} LIKE 'x%'"
+        right = self._value(columns, left.type, depth) if self.random.random() < 0.5 else self._literal(left.type)
+        return f"{left.sql} {self.random.choice(COMPARED)} {right}"
+
+    def equality(self, left: Columns, right: Columns) -> str:
+        """A condition between the columns of two sides, an equality where their types allow."""
+        pairs = [(one, other) for one in left for other in right if one.type == other.type]
+        if not pairs:
+            return self.condition([*left, *right], 0)
+        one, other = self.random.choice(pairs)
+        operator = "=" if self.random.random() < 0.85 else self.random.choice(COMPARED)
+        found = f"{one.sql} {operator} {other.sql}"
+        if self.random.random() < 0.3:
+            one, other = self.random.choice(pairs)
+            found += f" AND {one.sql} {self.random.choice(COMPARED)} {other.sql}"
+        return found if self.random.random() < 0.85 else f"{found} AND {self.condition([*left, *right], 0)}"
+
+    def _literal(self, type_: str) -> str:
+        return self.random.choice(_LITERALS[type_])
+
+    def _value(self, columns: Columns, type_: str, depth: int) -> str:
+        own = [column.sql for column in columns if column.type == type_]
+        if own and (depth == 0 or self.random.random() < 0.55):
+            return self.random.choice(own)
+        if depth == 0:
+            return self._literal(type_)
+        if self.random.random() < 0.12 and self.scalar_subquery is not None and type_ == INT:
+            return self.scalar_subquery(columns)
+        one, other = (self._value(columns, type_, depth - 1) for _ in range(2))
+        common = [
+            f"CASE WHEN {self.condition(columns, 0)} THEN {one} ELSE {other} END",
+            f"CASE WHEN {self.condition(columns, 0)} THEN {one} END",
+            f"coalesce({one}, {other})",
+            f"nullif({one}, {other})",
+            f"if({self.condition(columns, 0)}, {one}, {other})",
+        ]
+        return self.random.choice([*common, *self._of_type(columns, type_, one, other)])
+
+    def _of_type(self, columns: Columns, type_: str, one: str, other: str) -> list[str]:
+        match type_:
+            case "int":
+                text = self._value(columns, STRING, 0)
+                return [
+                    f"({one} + {other})", f"({one} - {other})", f"({one} * 2)", f"({one} % 2)", f"abs({one})",
+                    f"length({text})", f"CAST({self.condition(columns, 0)} AS INT)",
+                ]  # fmt: skip
+            case "string":
+                return [f"({one} || {other})", f"upper({one})", f"CAST({self._value(columns, INT, 0)} AS STRING)"]
+            case "decimal(10,2)":
+                return [f"CAST({one} / 4 AS DECIMAL(10,2))", f"CAST({self._value(columns, INT, 0)} AS DECIMAL(10,2))"]
+            case "date":
+                return [f"date_add({one}, 1)", f"greatest({one}, {other})"]
+            case _:
+                return [f"least({one}, {other})"]
