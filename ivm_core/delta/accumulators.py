@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from ivm_core.delta.reasons import Code
 from ivm_core.plan.nodes import HIDDEN_PREFIX, WEIGHT, Named, column
 from ivm_core.plan.schema import type_of
 
@@ -99,8 +100,19 @@ class Accumulators:
     finish: tuple[exp.Expression, ...]
 
 
-def accumulate(aggregates: tuple[Named, ...], types: Mapping[str, str | None]) -> Accumulators | str:
-    """Decompose aggregate functions, or say in words which one is not mergeable.
+@dataclass(frozen=True, slots=True)
+class Unmergeable:
+    """The first function that is not mergeable, as it is written, and why."""
+
+    call: str
+    code: Code
+
+    def __str__(self) -> str:
+        return f"{self.call} cannot be merged exactly"
+
+
+def accumulate(aggregates: tuple[Named, ...], types: Mapping[str, str | None]) -> Accumulators | Unmergeable:
+    """Decompose aggregate functions, or say which one is not mergeable.
 
     ``types``: Spark types of the aggregate's input columns (None: unknown, then only counts are mergeable).
     """
@@ -118,11 +130,30 @@ def accumulate(aggregates: tuple[Named, ...], types: Mapping[str, str | None]) -
             number = numbers.setdefault(argument, len(numbers) + 1)
             outcome = _decompose(call, argument, type_of(argument, types), number)
         if outcome is None:
-            return f"{call.sql('spark')} cannot be merged exactly"
+            return Unmergeable(call.sql("spark"), _why_not(call, types))
         accumulators, value = outcome
         columns |= {a.name: a for a in accumulators}
         finish.append(value)
     return Accumulators(tuple(columns.values()), tuple(finish))
+
+
+def _why_not(call: exp.Expression, types: Mapping[str, str | None]) -> Code:
+    argument = call.this
+    match call:
+        case exp.AggFunc(this=exp.Distinct()):
+            return Code.DISTINCT_AGGREGATE
+        case exp.Sum() | exp.Avg():
+            return Code.FLOATING_SUM if type_of(argument, types) in ("float", "double") else Code.WIDE_NUMBERS
+        case _ if isinstance(call, _MOMENTS):
+            return Code.MOMENTS
+        case _:
+            return Code.WHOLE_GROUP
+
+
+_MOMENTS = (
+    exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Corr, exp.CovarPop, exp.CovarSamp,
+    exp.RegrSlope, exp.RegrIntercept, exp.RegrR2, exp.Skewness, exp.Kurtosis,
+)  # fmt: skip
 
 
 def _decompose(
@@ -134,9 +165,14 @@ def _decompose(
         case exp.Count():
             return (nonnull,), column(nonnull.name)
         case exp.CountIf():
-            true = exp.If(this=exp.func("COALESCE", argument.copy(), exp.false()), true=exp.Literal.number(1))
-            matched = Accumulator(f"{HIDDEN_PREFIX}true_{number}", "add", "bigint", exp.Case(ifs=[true]), nonnull=True)
+            matched = _matched(argument, number)
             return (matched,), column(matched.name)
+        case exp.LogicalOr() | exp.LogicalAnd():
+            # Some value is true; none is false.
+            matched = _matched(argument, number)
+            bound = _zero() if isinstance(call, exp.LogicalOr) else column(nonnull.name)
+            relation = exp.GT if isinstance(call, exp.LogicalOr) else exp.EQ
+            return (matched, nonnull), _when(present, relation(this=column(matched.name), expression=bound))
         case exp.Sum():
             total = _sum(argument, type_, number)
             if total is None or type_ is None:
@@ -154,6 +190,12 @@ def _decompose(
             extreme = Accumulator(f"{HIDDEN_PREFIX}{combine}_{number}", combine, type_, argument)
             return (extreme,), column(extreme.name)
     return None
+
+
+def _matched(condition: exp.Expression, number: int) -> Accumulator:
+    """The number of rows for which a condition is true."""
+    true = exp.If(this=exp.func("COALESCE", condition.copy(), exp.false()), true=exp.Literal.number(1))
+    return Accumulator(f"{HIDDEN_PREFIX}true_{number}", "add", "bigint", exp.Case(ifs=[true]), nonnull=True)
 
 
 _ORDERED = frozenset(

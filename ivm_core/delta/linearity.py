@@ -10,6 +10,8 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.delta.differentiate import common_partition
+from ivm_core.delta.keys import is_groupable
+from ivm_core.delta.reasons import Code
 from ivm_core.plan.nodes import (
     Aggregate,
     Changes,
@@ -28,10 +30,13 @@ from ivm_core.plan.nodes import (
     UnionAll,
     Values,
     Window,
+    column,
     references,
+    sources,
     walk,
 )
 from ivm_core.plan.rewrite import conjuncts
+from ivm_core.plan.schema import type_of, types_of
 
 
 class Rule(StrEnum):
@@ -45,11 +50,13 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OperatorRule:
-    """The rule of one operator. ``operator``: a few words that name it in the query; ``reason``: why this rule."""
+    """The rule of one operator. ``operator``: a few words that name it in the query; ``reason``: why this rule, in words,
+    and ``code`` as a code."""
 
     operator: str
     rule: Rule
     reason: str
+    code: Code
 
 
 def classify(plan: Plan) -> tuple[OperatorRule, ...]:
@@ -68,21 +75,22 @@ def rule_of(plan: Plan) -> OperatorRule | None:
         case Scan() | Changes() | Values() | Round():
             return None
         case Filter() | Project() | UnionAll() | Generate():
-            return OperatorRule(_name(plan), Rule.LINEAR, "works row by row")
+            return OperatorRule(_name(plan), Rule.LINEAR, "works row by row", Code.ROW_BY_ROW)
         case Join(_, _, kind, condition):
             return _join_rule(plan, kind, condition)
         case Aggregate(_, keys):
-            return _keyed(plan, tuple(key.expression for key in keys), "group")
-        case Distinct():
-            return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, "local to a row's value")
-        case SetOperation():
-            return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, "local to a row's value")
+            return _keyed(plan, tuple(key.expression for key in keys), "group", (Code.GROUP_BELOW, Code.ONE_GROUP))
+        case Distinct() | SetOperation():
+            row = tuple(column(name) for name in plan.names)
+            return _keyed(plan, row, "row's value", (Code.ROW_VALUE, Code.ROW_VALUE))
         case Window():
-            return _keyed(plan, common_partition(plan), "partition")
+            return _keyed(plan, common_partition(plan), "partition", (Code.PARTITION, Code.ONE_PARTITION))
         case Limit():
-            return OperatorRule(_name(plan), Rule.WHOLE, "any row can enter or leave the first rows")
+            return OperatorRule(_name(plan), Rule.WHOLE, "any row can enter or leave the first rows", Code.FIRST_ROWS)
         case Recursive():
-            return OperatorRule(f"recursion {plan.name}", Rule.WHOLE, "a changed row can lead to any other")
+            return OperatorRule(
+                f"recursion {plan.name}", Rule.WHOLE, "a changed row can lead to any other", Code.RECURSION
+            )
         case _:
             assert_never(plan)
 
@@ -90,22 +98,30 @@ def rule_of(plan: Plan) -> OperatorRule | None:
 def _join_rule(plan: Join, kind: JoinKind, condition: exp.Expression | None) -> OperatorRule:
     match kind:
         case JoinKind.INNER:
-            return OperatorRule(_name(plan), Rule.TERMS, "one term for each changed input")
+            return OperatorRule(_name(plan), Rule.TERMS, "one term for each changed input", Code.JOIN_TERMS)
         case JoinKind.SEMI | JoinKind.ANTI | JoinKind.LEFT | JoinKind.RIGHT | JoinKind.FULL:
             names = set(plan.left.names), set(plan.right.names)
             linking = [c for c in conjuncts(condition) if all(references(c) & side for side in names)]
             if not linking:
-                return OperatorRule(_name(plan), Rule.WHOLE, "no condition links its two sides")
+                return OperatorRule(_name(plan), Rule.WHOLE, "no condition links its two sides", Code.UNLINKED_JOIN)
             reason = "local to " + _listed(linking)
-            return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, reason)
+            return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, reason, Code.JOIN_KEY)
         case _:
             assert_never(kind)
 
 
-def _keyed(plan: Plan, keys: Sequence[exp.Expression], unit: str) -> OperatorRule:
+def _keyed(plan: Plan, keys: Sequence[exp.Expression], unit: str, codes: tuple[Code, Code]) -> OperatorRule:
     if not keys:
-        return OperatorRule(_name(plan), Rule.WHOLE, f"one {unit} holds every row")
-    return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, f"local to a {unit}: {_listed(keys)}")
+        return OperatorRule(_name(plan), Rule.WHOLE, f"one {unit} holds every row", codes[1])
+    types = types_of(sources(plan)[0])
+    for key in keys:
+        type_ = type_of(key, types)
+        if not is_groupable(type_):
+            return OperatorRule(
+                _name(plan), Rule.WHOLE, f"{_text(key)} is a {type_}, which cannot be a key", Code.NO_RULE
+            )
+    listed = "" if codes[0] is Code.ROW_VALUE else f": {_listed(keys)}"
+    return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, f"local to a {unit}{listed}", codes[0])
 
 
 def _listed(expressions: Sequence[exp.Expression]) -> str:

@@ -16,6 +16,7 @@ from enum import StrEnum
 from sqlglot import exp
 
 from ivm_core.delta.accumulators import Accumulator, Accumulators, accumulate
+from ivm_core.delta.reasons import Code
 from ivm_core.plan.nodes import (
     HIDDEN_PREFIX,
     Aggregate,
@@ -58,7 +59,8 @@ class StateLayout:
 
     ``stored`` computes the state's rows from the base tables; its column names are safe in a Delta table. ``visible``
     computes the view's rows from a scan of ``STATE_TABLE``. For groups, ``aggregate`` is the view's own aggregate with
-    its keys named as in the state (``keys``). ``accumulators`` is empty unless the groups are merged.
+    its keys named as in the state (``keys``). ``accumulators`` is empty unless the groups are merged; ``reason`` and
+    ``code`` say why they are not.
     """
 
     kind: StateKind
@@ -68,6 +70,7 @@ class StateLayout:
     aggregate: Aggregate | None = None
     accumulators: tuple[Accumulator, ...] = ()
     reason: str = ""
+    code: Code = Code.ROW_BY_ROW
 
     @property
     def row_wise(self) -> bool:
@@ -150,7 +153,7 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
         aggregate = Aggregate(core.source, keys, tuple(a.stored for a in outcome.columns))
         stored: Plan = Project(aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in outcome.columns)))
         finish = dict(zip((a.name for a in core.aggregates), outcome.finish, strict=True))
-        kind, accumulators, reason = StateKind.MERGED_GROUPS, outcome.columns, ""
+        kind, accumulators, reason, code = StateKind.MERGED_GROUPS, outcome.columns, "", Code.MERGED_GROUPS
     else:
         names = safe_names(core.names)[len(core.keys) :]
         aggregate = Aggregate(
@@ -160,7 +163,7 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
         )
         stored = aggregate
         finish = {a.name: column(name) for name, a in zip(names, core.aggregates, strict=True)}
-        kind, accumulators, reason = StateKind.RECOMPUTED_GROUPS, (), outcome
+        kind, accumulators, reason, code = StateKind.RECOMPUTED_GROUPS, (), str(outcome), outcome.code
     below = {key.name: column(name) for key, name in zip(core.keys, key_names, strict=True)} | finish
     visible: Plan = _state_scan(stored, types_of(stored))
     match stack:
@@ -170,7 +173,7 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
             visible = Project(visible, tuple(Named(name, below[name].copy()) for name in core.names))
     for operator in reversed(above):
         visible = with_sources(operator, (visible,))
-    return StateLayout(kind, stored, visible, key_names, aggregate, accumulators, reason)
+    return StateLayout(kind, stored, visible, key_names, aggregate, accumulators, reason, code)
 
 
 def _state_scan(stored: Plan, types: dict[str, str | None]) -> Scan:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import after, differentiate
-from ivm_core.delta.linearity import classify
+from ivm_core.delta.linearity import classify, rule_of
+from ivm_core.delta.reasons import Code
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind
 from ivm_core.errors import NoRule
@@ -19,6 +20,7 @@ from ivm_core.maintain.register import check_free, resolve_table, tables_of
 from ivm_core.maintain.session import Session
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.explain import explain as plan_text
+from ivm_core.plan.nodes import Project, Scan, operators
 
 _STATE = {
     StateKind.MERGED_GROUPS: "one row per group with hidden accumulators, to which a batch adds",
@@ -54,7 +56,7 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
         reason=reason,
         detail=detail,
         state=_STATE[compiled.layout.kind] + (f" ({compiled.layout.reason})" if compiled.layout.reason else ""),
-        operators=_operators(compiled),
+        operators=operator_strategies(compiled),
         sql={step.name: step.sql for step in job.steps},
         job=job.to_json(),
     )
@@ -73,16 +75,29 @@ def jobs(session: Session, view_or_sql: str) -> dict[str, MaintenanceJob]:
     return found
 
 
-def _operators(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
+def operator_strategies(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
+    """How each operator of a view is maintained: what is done when it is read first, then parents before children."""
     layout = compiled.layout
-    found = []
+    reading = (node for node in operators(layout.visible) if not isinstance(node, Project | Scan))
+    found = [
+        OperatorStrategy(r.operator, "when read", Code.WHEN_READ, "applied to the stored rows when the view is read")
+        for node in reading
+        if (r := rule_of(node)) is not None
+    ]
     if layout.aggregate is not None:
         (top, *_) = classify(layout.aggregate)
         merged = layout.kind is StateKind.MERGED_GROUPS
         note = "the change of every touched group is added to its accumulators" if merged else layout.reason
-        found.append(OperatorStrategy(top.operator, "merged groups" if merged else "affected keys", top.rule, note))
+        strategy = "merged groups" if merged else "affected keys" if layout.keys else "whole"
+        if top.code is Code.NO_RULE:
+            found.append(OperatorStrategy(top.operator, "full", top.code, top.reason, top.code.advice))
+        else:
+            found.append(OperatorStrategy(top.operator, strategy, layout.code, note, layout.code.advice))
     source = layout.aggregate.source if layout.aggregate else layout.stored
-    found += [OperatorStrategy(r.operator, str(r.rule).replace("_", " "), r.rule, r.reason) for r in classify(source)]
+    found += [
+        OperatorStrategy(r.operator, str(r.rule).replace("_", " "), r.code, r.reason, r.code.advice)
+        for r in classify(source)
+    ]
     return tuple(found)
 
 

@@ -8,12 +8,17 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class OperatorStrategy:
-    """How one operator of a view's plan is maintained. ``reason`` is a stable code, ``note`` says it in words."""
+    """How one operator of a view's plan is maintained.
+
+    ``reason`` is a stable code (``delta.reasons.Code``), ``note`` says it in words; ``advice``: the smallest rewrite of the
+    query that would make the operator cheaper to maintain, empty where there is none.
+    """
 
     operator: str
     strategy: str
     reason: str = ""
     note: str = ""
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +42,17 @@ class Explanation:
 
     def __str__(self) -> str:
         operators = "\n".join(
-            f"  {item.operator}: {item.strategy}" + (f" ({item.note})" if item.note else "") for item in self.operators
+            f"  {item.operator}: {item.strategy}" + (f" ({item.reason}: {item.note})" if item.note else "")
+            for item in self.operators
         )
+        advice = "\n".join(dict.fromkeys(f"  {item.reason}: {item.advice}" for item in self.operators if item.advice))
         statements = "\n\n".join(f"-- {name}\n{text};" for name, text in self.sql.items())
         head = f"{self.view}: {self.strategy} ({self.reason})" + (f" {self.detail}" if self.detail else "")
         parts = (
             ("", head),
             ("State", self.state),
             ("Operators", operators),
+            ("What would make it cheaper", advice),
             ("Plan", self.plan),
             ("Delta plan", self.delta),
             ("SQL of a batch", statements),

@@ -74,7 +74,7 @@ class View:
 def connect() -> duckdb.DuckDBPyConnection:
     """A database in memory with the empty tables, before and after a batch."""
     connection = duckdb.connect()
-    connection.execute("SET threads = 1")
+    connection.execute("SET threads = 1; SET enable_progress_bar = false")
     connection.execute("PRAGMA disable_optimizer")  # planning would be most of the time
     for name, schema in TABLES.items():
         typed = ", ".join(f"{column} {'varchar' if kind == 'string' else kind}" for column, kind in schema.columns)

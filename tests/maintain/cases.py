@@ -53,6 +53,13 @@ CASES = (
         "SELECT g, count(*) AS n, count(qty) AS nq, sum(qty) AS s, sum(amount) AS sa, avg(amount) AS aa, avg(qty) AS aq,"
         " min(day) AS lo, max(amount) AS hi FROM fact GROUP BY g",
     ),
+    Case(
+        "flags",
+        "SELECT g, bool_or(qty > 3) AS some_many, bool_and(amount > 0) AS all_paid, count_if(qty = 1) AS ones,"
+        " every(name = 'eu') FILTER (WHERE rate > 1) AS eu FROM fact f LEFT JOIN dim d ON f.k = d.k GROUP BY g",
+        strategy="affected",
+    ),
+    Case("all_or_none", "SELECT bool_or(qty > 3) AS some_many, bool_and(amount > 0) AS all_paid FROM fact"),
     Case("sum_bigint", "SELECT g, sum(big) AS s, min(big) AS lo, max(big) AS hi FROM fact GROUP BY g"),
     Case(
         "aggregate_filter",

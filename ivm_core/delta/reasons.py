@@ -1,0 +1,49 @@
+"""Why an operator is maintained as it is: a code that is shown, and what the author of the query can change."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """The reason for an operator's rule. docs/views.md explains each with an example."""
+
+    ROW_BY_ROW = "row_by_row"
+    JOIN_TERMS = "join_terms"
+    MERGED_GROUPS = "merged_groups"
+    FLOATING_SUM = "floating_sum"
+    WIDE_NUMBERS = "wide_numbers"
+    MOMENTS = "moments"
+    DISTINCT_AGGREGATE = "distinct_aggregate"
+    WHOLE_GROUP = "whole_group"
+    GROUP_BELOW = "group_below"
+    ONE_GROUP = "one_group"
+    ROW_VALUE = "row_value"
+    PARTITION = "partition"
+    ONE_PARTITION = "one_partition"
+    JOIN_KEY = "join_key"
+    UNLINKED_JOIN = "unlinked_join"
+    FIRST_ROWS = "first_rows"
+    RECURSION = "recursion"
+    NO_RULE = "no_rule"
+    WHEN_READ = "when_read"
+
+    @property
+    def advice(self) -> str:
+        """The smallest rewrite of the query that changes the strategy; empty where none is needed or known."""
+        return _ADVICE.get(self, "")
+
+
+_ADVICE = {
+    Code.FLOATING_SUM: "Add exact numbers: sum(CAST(x AS DECIMAL(18, 4))) in place of sum(x), likewise avg.",
+    Code.WIDE_NUMBERS: "Narrow the argument: CAST(x AS INT) or CAST(x AS DECIMAL(15, 2)), if its values fit.",
+    Code.MOMENTS: "Keep count(x), sum(x) and sum(x * x) of integers or decimals; compute the rest when reading the view.",
+    Code.DISTINCT_AGGREGATE: "Keep a view of SELECT DISTINCT key, x, and a second one over it with count(x) or sum(x) by key.",
+    Code.WHOLE_GROUP: "Keep the rows in one view, the aggregate in a second: only it is computed again, group by group.",
+    Code.GROUP_BELOW: "Make the inner aggregate a view of its own, and read that view here.",
+    Code.ONE_GROUP: "Group by a column first, in a view of its own, and aggregate its few groups here.",
+    Code.ONE_PARTITION: "Add PARTITION BY a column to the window.",
+    Code.UNLINKED_JOIN: "Link the two sides by an equality of columns in ON, or in the subquery's WHERE.",
+    Code.FIRST_ROWS: "Rank by row_number() OVER (PARTITION BY …) <= n, or take LIMIT when reading the view.",
+    Code.NO_RULE: "Cast the column to a type that can be compared, or leave it out of GROUP BY, DISTINCT and set operations.",
+}
