@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ivm_airflow.web.draw_history import HistoryPicture, draw_history
 from ivm_airflow.web.draw_lineage import LineagePicture, draw_lineage
 from ivm_airflow.web.draw_plan import PlanPicture, draw_plan
+from ivm_airflow.web.lag import unreadable
 from ivm_airflow.web.overview import Row, row_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _method(store: Store, name: str) -> Method:
         found = store.explanation(name)
     except IvmError as error:
         return Method(error=error.message)
-    except OSError as error:
+    except unreadable() as error:
         return Method(error=f"A table's log cannot be read: {error}")
     return Method(
         head=f"{found.strategy} ({found.reason})" + (f": {found.detail}" if found.detail else ""),

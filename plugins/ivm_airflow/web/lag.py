@@ -85,17 +85,25 @@ class LagReader:
         return known[1]
 
 
+def unreadable() -> tuple[type[Exception], ...]:
+    """What reading a log may raise: one table's broken log must not take the page away."""
+    from deltalake.exceptions import DeltaError
+
+    from ivm_core.errors import IvmError
+
+    return (IvmError, DeltaError, OSError, ValueError)
+
+
 def read_newest_version(location: str) -> int | None:
     """The newest version at a location, None where there is no readable Delta table."""
     from ivm_core.engine.location import local_path
     from ivm_core.engine.log import TableLog
-    from ivm_core.errors import IvmError
 
     path = local_path(location)
     if path is None:
         try:
             return TableLog(location).version()
-        except (IvmError, OSError):
+        except unreadable():
             return None
     try:
         with os.scandir(path / "_delta_log") as entries:
@@ -112,13 +120,12 @@ def _version_of(name: str) -> int | None:
 def _read_missed(location: str, after: int, to: int) -> Missed | None:
     from ivm_core.batch.volume import changed_rows
     from ivm_core.engine.log import TableLog
-    from ivm_core.errors import IvmError
 
     log = TableLog(location)
     try:
         commits = log.commits(after, to)
         retention = log.retention().total_seconds()
-    except (IvmError, OSError, ValueError):
+    except unreadable():
         return None
     return Missed(changed_rows(commits), commits[0].timestamp if commits else None, retention)
 

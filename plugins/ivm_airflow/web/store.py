@@ -54,7 +54,7 @@ class Store:
         return self.catalog.validations(view, limit)
 
     def explanation(self, view: str) -> Explanation:
-        """Plan, delta plan and generated SQL; compiled once for a definition. Raises IvmError, OSError."""
+        """Plan, delta plan and generated SQL; compiled once for a definition. Raises what ``unreadable`` lists."""
         from ivm_core.maintain.explain import explain
         from ivm_core.maintain.session import Session
 
