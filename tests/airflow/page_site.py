@@ -74,9 +74,9 @@ class Site:
         return Client(self.airflow, {} if who is None else {"who": who})
 
 
-def make_site(open_store: Any = Store.open) -> Site:
-    """The page under Airflow's stand-in, which has a path prefix of its own to get wrong."""
-    airflow = FastAPI()
+def make_site(open_store: Any = Store.open, root_path: str = "") -> Site:
+    """The page under Airflow's stand-in; ``root_path``: where a proxy shows Airflow."""
+    airflow = FastAPI(root_path=root_path)
     airflow.state.secret_key = "a key for tests"
     site = Site(Staff(), airflow)
     airflow.mount(PREFIX, PageApp(lambda: build_app(open_store, site.staff)))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from ivm_airflow.slug import dag_id
 from ivm_airflow.web.store import Store
+
+from ivm_core.batch.clock import version_of
+from ivm_core.plan.clock import CLOCK
+from tests.catalog.records import done, view
 
 from .page_deployment import add_many_views, add_odd_view, make_deployment
 from .page_site import Site, make_site
@@ -243,6 +248,23 @@ def test_a_group_without_a_dag_has_no_buttons(site):
     assert "Airflow has no DAG" in text and "<button" not in text.split("Run now")[1]
 
 
+@pytest.mark.parametrize("root", ["/airflow", "/api", "/ivm"])
+def test_behind_a_proxy_every_address_begins_where_airflow_does(deployment, store, root):
+    site = make_site(lambda: store, root)
+    site.known_dags.add(DAG)
+    client = site.client("user")
+    listed = client.get(f"{root}/ivm/").text
+    shown = client.get(f"{root}/ivm/views/{VIEW}").text
+    for text in (listed, shown):
+        addresses = re.findall(r'(?:href|action)="([^"#?]+)"', text)
+        assert addresses and all(address.startswith((f"{root}/", "data:")) for address in addresses), addresses
+    answer = client.post(f"{root}/ivm/views/{VIEW}/runs", data={"action": "refresh", "token": token_of(shown)})
+    assert answer.headers["location"] == f"{root}/ivm/views/{VIEW}?run=manual__0#runs"
+    assert "is queued" in client.get(answer.headers["location"]).text
+    sent = site.client().get(f"{root}/ivm/", headers={"accept": "text/html"})
+    assert sent.headers["location"].startswith(f"{root}/api/v2/auth/login?next={root.replace('/', '%2F')}%2Fivm%2F")
+
+
 def test_an_address_cannot_claim_a_run(site):
     text = site.client("user").get(f"/ivm/views/{VIEW}?run=manual__evil").text
     assert "manual__evil" not in text
@@ -292,6 +314,15 @@ def odd(tmp_path, monkeypatch) -> Site:
     site.staff.hidden.add(dag_id("secret"))
     site.known_dags |= {DAG, dag_id(GROUP)}
     return site
+
+
+def test_a_view_of_the_current_time_is_not_called_up_to_date(odd):
+    with Store.open().catalog as catalog:
+        at = version_of(datetime.now(UTC) - timedelta(minutes=90))
+        catalog.add_view(view("s.clocked", CLOCK, view_id="clocked", group="tpch"))
+        catalog.add_batch(done("s.clocked", 1, to_versions={CLOCK: at}))
+    text = odd.client("viewer").get("/ivm/?q=clocked").text
+    assert "tables unchanged" in text and "its time is 1 h ago" in text and "up to date" not in text
 
 
 NAME = "s.\"><img src=x onerror=alert(1)>'{{7*7}}"

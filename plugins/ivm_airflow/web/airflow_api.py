@@ -87,8 +87,10 @@ async def _ask(
     # A bearer token, not the cookie: Airflow would renew the cookie a second time within one request.
     headers = {"Authorization": f"Bearer {token}", "Referer": str(request.url)}
     transport = httpx.ASGITransport(app=request.scope[AIRFLOW], raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url=str(request.base_url)) as client:
-        answer = await client.request(method, f"/api/v2/{path}", json=body, headers=headers)
+    # No such host is asked: the request goes to the application itself, under the path that it believes to be at.
+    home = f"http://airflow{request.scope.get('app_root_path', '')}"
+    async with httpx.AsyncClient(transport=transport) as client:
+        answer = await client.request(method, f"{home}/api/v2/{path}", json=body, headers=headers)
     try:
         content = answer.json()
     except ValueError:

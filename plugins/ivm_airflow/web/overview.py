@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ivm_airflow.web.lag import Lag
+from ivm_airflow.web.lag import CLOCK, Lag
 
 if TYPE_CHECKING:
     from ivm_core.catalog.model import ViewActivity
@@ -19,7 +19,10 @@ LONGEST_FILTER = 200
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A view in the list. ``full_seconds``: measured by the last validation that did, else predicted."""
+    """A view in the list. ``full_seconds``: measured by the last validation that did, else predicted.
+
+    ``clock_at``: the time that a view of the current time was computed for; None of any other view.
+    """
 
     name: str
     group: str
@@ -37,6 +40,7 @@ class Row:
     checked_at: datetime | None
     error: str
     versions: Mapping[str, int]
+    clock_at: datetime | None = None
     lag: Lag | None = None
 
 
@@ -153,7 +157,14 @@ def row_of(activity: ViewActivity) -> Row:
         checked_at=checked.checked_at if checked else None,
         error=(attempt.error or "") if attempt is not None else "",
         versions=batch.to_versions if batch else {},
+        clock_at=_clock_at(batch.to_versions) if batch else None,
     )
+
+
+def _clock_at(versions: Mapping[str, int]) -> datetime | None:
+    from ivm_core.batch.clock import instant_of
+
+    return instant_of(versions[CLOCK]) if CLOCK in versions else None
 
 
 def validation_state(activity: ViewActivity) -> str:
