@@ -98,6 +98,7 @@ def test_the_list_shows_every_view_with_what_is_known_of_it(site):
         ("?group=tpch&size=50", "tpch.profit_by_year", 10),
         ("?group=other", None, 0),
         ("?group=nightly&sort=group&order=desc", "tpch.q19_discounted_revenue", 2),
+        ("?sort=lag&order=desc&q=q0", "tpch.q09_product_type_profit", 7),
         ("?sort=validation", "tpch.q08_national_market_share", 12),
         ("?page=9999", "tpch.profit_by_year", 12),
         ("?page=-1&size=7&sort=nothing&order=up", "tpch.profit_by_year", 12),
@@ -110,7 +111,7 @@ def test_filter_order_and_page(site, address, first, rows):
     assert len(names) == rows and (names[0] if names else None) == first
 
 
-@pytest.mark.parametrize("sort", ["group", "age", "strategy", "seconds", "full", "validation"])
+@pytest.mark.parametrize("sort", ["group", "lag", "age", "strategy", "seconds", "full", "validation"])
 def test_every_order_keeps_all_views(site, sort):
     for order in ("asc", "desc"):
         text = site.client("viewer").get(f"/ivm/?sort={sort}&order={order}").text
@@ -370,6 +371,6 @@ def test_five_hundred_views_in_under_a_second(tmp_path, monkeypatch):
     monkeypatch.setenv("IVM_SETTINGS", str(settings))
     client = make_site().client("viewer")
     client.get("/ivm/")  # the first request imports and opens
-    for address in ("?size=100", "?sort=seconds&order=desc&page=3", "?q=view_04&sort=age"):
+    for address in ("?size=100", "?sort=seconds&order=desc&page=3", "?q=view_04&sort=age", "?sort=lag"):
         assert min(seconds_of(client, address) for _ in range(3)) < 1.0
     assert "Page 1 of 21" in client.get("/ivm/").text

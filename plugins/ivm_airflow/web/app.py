@@ -43,8 +43,13 @@ def build_app(open_store: Callable[[], Store], access: Access) -> FastAPI:
         def answer() -> Response:
             visit = all_visits.begin(request.state.visitor)
             store, locations = visit.store, visit.store.locations()
-            query = read_query(request.query_params)
-            found = list_page(visit.views, visit.readable, query, lambda row: store.lags.of(row.versions, locations))
+            found = list_page(
+                visit.views,
+                visit.readable,
+                read_query(request.query_params),
+                lambda row: store.lags.of(row.versions, locations),
+                lambda row: store.lags.behind(row.versions, locations),
+            )
             docs = visit.sees_all and visits.docs_folder() is not None
             alarm = store.settings.retention_alarm
             return page(request, "views.html", page=found, sizes=SIZES, alarm=alarm, docs=docs)

@@ -10,7 +10,7 @@ from ivm_airflow.web.draw_history import HistoryPicture, draw_history
 from ivm_airflow.web.draw_lineage import LineagePicture, draw_lineage
 from ivm_airflow.web.draw_plan import PlanPicture, draw_plan
 from ivm_airflow.web.lag import unreadable
-from ivm_airflow.web.overview import Row, row_of
+from ivm_airflow.web.rows import Row, row_of
 
 if TYPE_CHECKING:
     from ivm_airflow.web.store import Store

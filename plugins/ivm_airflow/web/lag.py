@@ -57,6 +57,15 @@ class LagReader:
                 total = _worse(total, self._of_table(locations.get(table), version))
         return total
 
+    def behind(self, stands_at: Mapping[str, int], locations: Mapping[str, str]) -> int | None:
+        """The versions of ``of``, from listings of local folders alone: cheap enough to put a whole list in order."""
+        from ivm_core.engine.location import local_path
+
+        places = ((locations.get(table), version) for table, version in stands_at.items())
+        local = ((place, version) for place, version in places if place is not None and local_path(place) is not None)
+        found = ((self._newest_version(place), version) for place, version in local)
+        return max((max(newest - version, 0) for newest, version in found if newest is not None), default=None)
+
     def _of_table(self, location: str | None, version: int) -> Lag:
         newest = None if location is None else self._newest_version(location)
         if location is None or newest is None:

@@ -1,47 +1,20 @@
-"""The list of views: which of them, in which order, and what each row says."""
+"""The list of views: which of them, in which order, and on which page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ivm_airflow.web.lag import CLOCK, Lag
+from ivm_airflow.web.lag import Lag
+from ivm_airflow.web.rows import STATES, Row, row_of
 
 if TYPE_CHECKING:
     from ivm_core.catalog.model import ViewActivity
 
 SIZES = (25, 50, 100)
 LONGEST_FILTER = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A view in the list. ``full_seconds``: measured by the last validation that did, else predicted.
-
-    ``clock_at``: the time that a view of the current time was computed for; None of any other view.
-    """
-
-    name: str
-    group: str
-    comment: str
-    built: bool
-    last_at: datetime | None
-    strategy: str
-    reason: str
-    detail: str
-    rows_changed: int | None
-    seconds: float | None
-    full_seconds: float | None
-    full_measured: bool
-    validation: str
-    checked_at: datetime | None
-    error: str
-    versions: Mapping[str, int]
-    clock_at: datetime | None = None
-    lag: Lag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +59,12 @@ class Page:
 SORTS: dict[str, Callable[[Row], Any]] = {
     "name": lambda row: row.name,
     "group": lambda row: row.group,
+    "lag": lambda row: row.behind,
     "age": lambda row: None if row.last_at is None else -row.last_at.timestamp(),
     "strategy": lambda row: row.strategy or None,
     "seconds": lambda row: row.seconds,
     "full": lambda row: row.full_seconds,
-    "validation": lambda row: ("drifted", "never", "validated").index(row.validation),
+    "validation": lambda row: STATES.index(row.validation),
 }
 
 
@@ -109,12 +83,21 @@ def read_query(values: Mapping[str, str]) -> Query:
 
 
 def list_page(
-    views: Sequence[ViewActivity], readable: Collection[str], query: Query, lag: Callable[[Row], Lag]
+    views: Sequence[ViewActivity],
+    readable: Collection[str],
+    query: Query,
+    lag: Callable[[Row], Lag],
+    behind: Callable[[Row], int | None],
 ) -> Page:
-    """One page of the views of the ``readable`` groups; ``lag`` is asked for the rows that are shown, and no others."""
+    """One page of the views of the ``readable`` groups.
+
+    ``lag`` is asked for the rows that are shown, and no others; ``behind`` for all that are found, to sort them by it.
+    """
     rows = [row_of(activity) for activity in views if activity.view.group in readable]
     text = query.text.lower()
     found = [row for row in rows if text in row.name.lower() and query.group in ("", row.group)]
+    if query.sort == "lag":
+        found = [replace(row, behind=behind(row)) for row in found]
     key = SORTS[query.sort]
     known = sorted((row for row in found if key(row) is not None), key=lambda row: (key(row), row.name))
     ordered = (known[::-1] if query.descending else known) + [row for row in found if key(row) is None]
@@ -131,48 +114,6 @@ def list_page(
         drifted=sum(row.validation == "drifted" for row in rows),
         failed=sum(bool(row.error) for row in rows),
     )
-
-
-def row_of(activity: ViewActivity) -> Row:
-    """What the catalogue knows of a view."""
-    view, batch, checked = activity.view, activity.last_batch, activity.last_validation
-    attempt = activity.last_attempt
-    measured = checked.full_seconds if checked is not None else None
-    own = batch.seconds if batch is not None and batch.strategy == "full" else None
-    predicted = batch.predicted_full_seconds if batch is not None else None
-    return Row(
-        name=view.name,
-        group=view.group,
-        comment=view.comment,
-        built=batch is not None,
-        last_at=batch.finished_at if batch else None,
-        strategy=str(batch.strategy) if batch else "",
-        reason=str(batch.reason) if batch else "",
-        detail=batch.detail if batch else "",
-        rows_changed=batch.rows_changed if batch else None,
-        seconds=batch.seconds if batch else None,
-        full_seconds=next((value for value in (measured, own, predicted) if value is not None), None),
-        full_measured=measured is not None or own is not None,
-        validation=validation_state(activity),
-        checked_at=checked.checked_at if checked else None,
-        error=(attempt.error or "") if attempt is not None else "",
-        versions=batch.to_versions if batch else {},
-        clock_at=_clock_at(batch.to_versions) if batch else None,
-    )
-
-
-def _clock_at(versions: Mapping[str, int]) -> datetime | None:
-    from ivm_core.batch.clock import instant_of
-
-    return instant_of(versions[CLOCK]) if CLOCK in versions else None
-
-
-def validation_state(activity: ViewActivity) -> str:
-    """``validated``, ``drifted`` or ``never``."""
-    checked = activity.last_validation
-    if activity.view.status == "drifted" or (checked is not None and not checked.ok):
-        return "drifted"
-    return "never" if checked is None else "validated"
 
 
 def _number(text: str) -> int:
