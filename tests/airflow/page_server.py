@@ -22,6 +22,8 @@ from .conftest import airflow_environment
 
 # Airflow's own roles, from the least to the most.
 PEOPLE = {"vera": "viewer", "uma": "user", "otto": "op", "ada": "admin"}
+FAB = "airflow.providers.fab.auth_manager.fab_auth_manager.FabAuthManager"  # as in docker-compose.yaml
+FAB_PEOPLE = {"pat": "Public", "vera": "Viewer", "uma": "User", "ada": "Admin"}
 START_SECONDS = 120.0
 
 
@@ -42,11 +44,11 @@ class Server:
 
 
 @contextmanager
-def serve(home: Path, settings: Path) -> Iterator[Server]:
-    """Run the server for the deployment of ``settings`` until the block ends."""
+def serve(home: Path, settings: Path, *, fab: bool = False) -> Iterator[Server]:
+    """Run the server for the deployment of ``settings`` until the block ends; ``fab``: with users in its database."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    passwords = {name: secrets.token_urlsafe(12) for name in PEOPLE}
+    passwords = {name: f"p{secrets.token_urlsafe(12)}" for name in {**PEOPLE, **FAB_PEOPLE}}
     home.mkdir(parents=True, exist_ok=True)
     (home / "passwords.json").write_text(json.dumps(passwords), "utf-8")
     environment = {
@@ -60,7 +62,11 @@ def serve(home: Path, settings: Path) -> Iterator[Server]:
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
         "NO_PROXY": "127.0.0.1",
     }
-    for arguments in (("db", "migrate"), ("dags", "reserialize")):
+    commands = [("db", "migrate"), ("dags", "reserialize")]
+    if fab:
+        environment["AIRFLOW__CORE__AUTH_MANAGER"] = FAB
+        commands += [_new_user(name, role, passwords[name]) for name, role in FAB_PEOPLE.items()]
+    for arguments in commands:
         command = [sys.executable, "-m", "airflow", *arguments]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
@@ -78,6 +84,11 @@ def serve(home: Path, settings: Path) -> Iterator[Server]:
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+def _new_user(name: str, role: str, password: str) -> tuple[str, ...]:
+    named = ("--username", name, "--firstname", name, "--lastname", name, "--email", f"{name}@example.org")
+    return ("users", "create", *named, "--role", role, "--password", password)
 
 
 def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
