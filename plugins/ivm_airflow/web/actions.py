@@ -6,7 +6,8 @@ from typing import Any
 
 from ivm_airflow.request import REASON_LENGTH, parse_request
 
-ACTIONS = {
+# By the button's value: its text, what it does in words, and the parameters of its run.
+ACTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "refresh": ("Refresh", "bring it up to date, by its own policy", {"mode": "auto"}),
     "validate": (
         "Validate",
@@ -24,7 +25,7 @@ def run_conf(action: str, view: str, reason: str, registered: frozenset[str]) ->
     {'views': ['gold.a'], 'mode': 'full'}
     """
     _, _, asked = ACTIONS[action]
-    conf = {"views": [view], **asked}
+    conf: dict[str, Any] = {"views": [view], **asked}
     if text := reason.strip()[:REASON_LENGTH]:
         conf["reason"] = text
     parse_request(conf, registered)

@@ -12,7 +12,7 @@ from ivm_airflow.web import words
 
 def render(template: str, **values: Any) -> str:
     """The page of a template in ``templates/web``."""
-    return _environment().get_template(f"web/{template}").render(**values)
+    return str(_environment().get_template(f"web/{template}").render(**values))
 
 
 @cache
