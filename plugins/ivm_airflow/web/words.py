@@ -1,0 +1,76 @@
+"""Numbers, times and stored codes as people read them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+DASH = "–"
+REASONS = {
+    "no_changes": "nothing it reads has changed",
+    "already_current": "it was there already",
+    "applied_elsewhere": "another run had done it",
+    "linear": "weighted changes suffice",
+    "affected_keys": "affected keys are computed anew",
+    "first_build": "first build",
+    "requested": "somebody asked for it",
+    "policy": "the view’s policy is full",
+    "cheaper": "predicted to be faster",
+    "unsupported_operator": "an operator has no incremental rule",
+    "history_gone": "old versions can no longer be read",
+    "table_replaced": "a base table was created anew",
+    "state_changed": "something else wrote the view’s table",
+    "schema_changed": "a column it uses has changed",
+    "failed": "the batch failed",
+    "plan_changed": "another version compiles it differently",
+}
+UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"))
+
+
+def reason(code: str) -> str:
+    """A stored reason as part of a sentence."""
+    return REASONS.get(code, code.replace("_", " "))
+
+
+def seconds(value: float | None) -> str:
+    """0.04 s, 1.2 s, 38 s, 3 min 20 s; a dash for None."""
+    if value is None:
+        return DASH
+    if value < 59.5:
+        return f"{value:.2f} s" if value < 1 else f"{value:.1f} s" if value < 20 else f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def count(value: int | None) -> str:
+    """1 234 567 with thin spaces; a dash for None."""
+    return DASH if value is None else f"{value:,}".replace(",", "\u202f")
+
+
+def span(value: float | None) -> str:
+    """A stretch of time, roughly: 3 d, 7 h, 12 min.
+
+    >>> span(90_000), span(7 * 3600), span(5)
+    ('1 d', '7 h', '< 1 min')
+    """
+    if value is None:
+        return DASH
+    size, name = next(((size, name) for size, name in UNITS if value >= size), (0.0, ""))
+    return f"{int(value // size)} {name}" if name else "< 1 min"
+
+
+def moment(value: datetime | None) -> str:
+    """A time in UTC to the minute."""
+    return DASH if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def ago(value: datetime | None) -> str:
+    """How long ago a time was, roughly."""
+    return DASH if value is None else f"{span((datetime.now(UTC) - value).total_seconds())} ago"
+
+
+def gain(one: float | None, full: float | None) -> str:
+    """How much faster a batch is than a full refresh: 5.2×, 31×; a dash where one of them is unknown."""
+    if not one or not full:
+        return DASH
+    ratio = full / one
+    return f"{ratio:.1f}×" if ratio < 9.95 else f"{ratio:.0f}×"

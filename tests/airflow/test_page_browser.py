@@ -1,0 +1,137 @@
+"""The page in a real browser: Airflow's login, the list, a view, a button pressed, a run queued; without a mouse too.
+
+``IVM_TEST_SCREENSHOTS=docs/images`` keeps pictures of the list and of a view's page there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .page_deployment import make_deployment
+from .page_server import Server, serve
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (uv sync --group dev)")
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+pytestmark = [
+    pytest.mark.airflow,
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (apt-get install chromium)"),
+]
+
+VIEW = "tpch.q03_shipping_priority"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("browser")
+    with serve(folder / "airflow", make_deployment(folder / "deployment")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        # Without its sandbox it also runs as root, as in containers; it sees nothing but this test's server.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(chromium) -> Iterator[Any]:
+    """A fresh profile with one tab; whatever the console complains of in the page itself fails the test."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda entry: complaints.append(entry.text) if "/ivm/" in entry.location["url"] else None)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def log_in(tab: Any, server: Server, name: str, path: str) -> None:
+    """Ask for a page, be sent to Airflow's login, and come back."""
+    tab.goto(server.url + path)
+    tab.locator("input[name=username]").fill(name)
+    tab.locator("input[name=password]").fill(server.passwords[name])
+    tab.locator("button[type=submit]").click()
+    tab.wait_for_url(server.url + path)
+
+
+def keep_picture(tab: Any, name: str) -> None:
+    folder = os.environ.get("IVM_TEST_SCREENSHOTS")
+    if folder:
+        tab.screenshot(path=Path(folder) / name)
+
+
+def test_from_the_login_to_a_queued_run(tab, server):
+    log_in(tab, server, "uma", "/ivm/")
+    assert tab.locator("tbody tr").count() == 12
+    keep_picture(tab, "page-list.png")
+    tab.get_by_label("Name contains").fill("Q03")
+    tab.keyboard.press("Enter")
+    tab.get_by_role("link", name=VIEW).click()
+    tab.wait_for_url(f"{server.url}/ivm/views/{VIEW}")
+    assert tab.get_by_role("img", name="Delta plan of the view").is_visible()
+    tab.emulate_media(color_scheme="dark")
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 28)"
+    tab.set_viewport_size({"width": 1400, "height": 1900})
+    keep_picture(tab, "page-view.png")
+    tab.get_by_label("Reason, for the run’s report").fill("prices were wrong")
+    tab.get_by_role("button", name="Refresh", exact=True).click()
+    tab.wait_for_url("**?run=manual__*")
+    assert "is queued" in tab.get_by_role("status").inner_text()
+    [run] = server.client("ada").get("/api/v2/dags/ivm_tpch/dagRuns").json()["dag_runs"]
+    assert run["conf"] == {"views": [VIEW], "mode": "auto", "reason": "prices were wrong"}
+    assert (run["state"], run["triggering_user_name"], run["note"]) == ("queued", "uma", "prices were wrong")
+    tab.get_by_role("status").get_by_role("link").click()
+    tab.wait_for_url("**/dags/ivm_tpch/runs/manual__*")
+    # Airflow's own page finds the run by the link.
+    tab.get_by_text("Queued").first.wait_for()
+
+
+def test_a_viewer_finds_no_button(tab, server):
+    log_in(tab, server, "vera", f"/ivm/views/{VIEW}")
+    assert tab.get_by_role("button").count() == 0
+    assert tab.get_by_text("You may look at this view, but not start runs of ivm_tpch").is_visible()
+
+
+def test_airflow_s_menu_leads_to_the_page(tab, server):
+    log_in(tab, server, "vera", "/ivm/")
+    tab.goto(server.url + "/")
+    tab.get_by_text("Browse", exact=True).first.click()
+    with tab.context.expect_page() as opened:
+        tab.get_by_text("Incremental views").click()
+    opened.value.wait_for_url(f"{server.url}/ivm/")
+
+
+def test_keys_alone_lead_from_the_list_to_a_view(tab, server):
+    log_in(tab, server, "vera", "/ivm/?q=q03")
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
+    for _ in range(40):
+        tab.keyboard.press("Tab")
+        if tab.evaluate("document.activeElement.textContent") == VIEW:
+            break
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(f"{server.url}/ivm/views/{VIEW}")
+
+
+def test_nothing_needs_scripts_or_a_wide_screen(chromium, server):
+    context = chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
+    token = server.client("vera").cookies["_token"]
+    context.add_cookies([{"name": "_token", "value": token, "url": server.url}])
+    page = context.new_page()
+    page.goto(f"{server.url}/ivm/?q=q0&sort=seconds")
+    assert page.locator("tbody tr").count() == 7
+    page.goto(f"{server.url}/ivm/views/{VIEW}")
+    assert page.get_by_role("heading", name="How it is maintained").is_visible()
+    # Wide tables and pictures scroll in their own boxes: the page itself does not move sideways.
+    assert page.locator("main").bounding_box()["width"] <= 390
+    context.close()
