@@ -77,12 +77,26 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
             view = parse_definition(file.read_text(encoding="utf-8"))
             views[view.name] = replace(view, file=file.name)
             reads[view.name] = list(tables_of(view.query))
+    _check_schedules(views.values())
     order = TopologicalSorter({name: [t for t in tables if t in views] for name, tables in reads.items()})
     try:
         return tables, [views[name] for name in order.static_order()]
     except CycleError as error:
         circle = " → ".join(f"{name} ({views[name].file})" for name in error.args[1])
         raise DefinitionError(f"The views read each other in a circle: {circle}.") from None
+
+
+def _check_schedules(views: Iterable[ViewDefinition]) -> None:
+    """A group runs as one: raise DefinitionError where two of its views ask for different schedules."""
+    first: dict[str, ViewDefinition] = {}
+    for view in views:
+        other = first.setdefault(view.group, view) if view.schedule else view
+        if other.schedule != view.schedule:
+            raise DefinitionError(
+                f"{view.file}: {view.name} asks for SCHEDULE CRON '{view.schedule}' and {other.name} ({other.file}) for "
+                f"'{other.schedule}', but both are in the group {view.group}, which runs as one. Give them different groups.",
+                construct="SCHEDULE",
+            )
 
 
 def _parse(file: Path, parse: Callable[[str], Parsed]) -> Parsed:

@@ -16,15 +16,39 @@ if TYPE_CHECKING:
 SCHEME = "x-ivm"  # schemes with x- are left as they are
 
 
-def table_asset(name: str, watchers: Iterable[AssetWatcher] = ()) -> Asset:
+def table_asset(name: str) -> Asset:
     """The asset of a base table or a view, by its name: a task that writes ``shop.orders`` has it among its outlets.
 
     >>> table_asset("shop.orders").uri
     'x-ivm://shop/orders'
     """
+    schema, table = _parts(name)
+    return Asset(name=f"{schema}.{table}", uri=f"{SCHEME}://{_path(schema, table)}", group="ivm")
+
+
+def log_asset(group: Group, table: str, location: str) -> Asset:
+    """What the watcher of a table's log tells of, for one group.
+
+    An asset of its own: of one asset in several DAGs, Airflow keeps the watchers of the DAG that it read last.
+    """
+    from ivm_airflow.watch import DeltaLogTrigger
+
+    trigger = DeltaLogTrigger(location=location, every_seconds=group.watch_every_seconds or 0.0)
+    return Asset(
+        name=f"log of {table} for {group.name}",
+        uri=f"{SCHEME}-log://{_path(group.name, *_parts(table))}",
+        group="ivm",
+        watchers=[AssetWatcher(f"ivm {group.name} {table}", trigger)],
+    )
+
+
+def _parts(name: str) -> tuple[str, str]:
     schema, _, table = name.lower().rpartition(".")
-    uri = f"{SCHEME}://{quote(schema or 'default', safe='')}/{quote(table, safe='')}"
-    return Asset(name=f"{schema or 'default'}.{table}", uri=uri, group="ivm", watchers=list(watchers))
+    return schema or "default", table
+
+
+def _path(*parts: str) -> str:
+    return "/".join(quote(part, safe="") for part in parts)
 
 
 def inlets(group: Group) -> list[Asset]:
@@ -38,9 +62,10 @@ def outlets(group: Group) -> list[Asset]:
 
 
 def triggers(group: Group) -> list[Asset]:
-    """The tables whose updates start a run; those that are watched with their watcher."""
+    """What starts a run: updates that writers or other groups tell of, and those that a watcher finds."""
     locations = dict(group.watched) if group.watch_every_seconds else {}
-    return [table_asset(name, _watchers(group, name, locations.get(name))) for name in group.triggers]
+    told = [table_asset(name) for name in group.triggers]
+    return told + [log_asset(group, name, locations[name]) for name in group.triggers if name in locations]
 
 
 def announce(reports: Iterable[Mapping[str, Any]], context: Mapping[str, Any]) -> list[str]:
@@ -77,11 +102,3 @@ def with_earlier_tries(engine: Engine, reports: list[dict[str, Any]], run_id: st
             )
         joined.append(pack_batch(done) if done is not None and done.strategy != "noop" else report)
     return joined
-
-
-def _watchers(group: Group, table: str, location: str | None) -> tuple[AssetWatcher, ...]:
-    if location is None or group.watch_every_seconds is None:
-        return ()
-    from ivm_airflow.watch import DeltaLogTrigger
-
-    return (AssetWatcher(f"ivm_{table}", DeltaLogTrigger(location=location, every_seconds=group.watch_every_seconds)),)

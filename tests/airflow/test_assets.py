@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import deltalake
 import pyarrow as pa
 import pytest
-from ivm_airflow.assets import announce, outlets, table_asset, with_earlier_tries
+from ivm_airflow.assets import announce, outlets, table_asset, triggers, with_earlier_tries
 from ivm_airflow.manifest import Group, GroupView
 from ivm_airflow.watch import DeltaLogTrigger, newest_version
 
@@ -65,6 +65,35 @@ def test_a_second_try_tells_what_the_first_one_did():
 )
 def test_an_asset_is_known_by_the_table_s_name(name, uri):
     assert table_asset(name).uri == uri
+
+
+def test_groups_that_watch_one_table_do_not_share_its_watcher():
+    groups = [
+        Group(
+            name,
+            None,
+            (GroupView(f"gold.{name}", tables=("shop.orders",), on_update=True),),
+            True,
+            None,
+            every,
+            watched,
+        )
+        for name, every, watched in (
+            ("a", 5.0, (("shop.orders", "/t"),)),
+            ("b", 9.0, (("shop.orders", "/t"),)),
+            ("c", None, ()),
+        )
+    ]
+    found = {
+        asset.uri: [watcher.trigger.every_seconds for watcher in asset.watchers]
+        for g in groups
+        for asset in triggers(g)
+    }
+    assert found == {
+        "x-ivm://shop/orders": [],
+        "x-ivm-log://a/shop/orders": [5.0],
+        "x-ivm-log://b/shop/orders": [9.0],
+    }
 
 
 class Memory:
