@@ -165,6 +165,15 @@ def test_ivm_trigger_runs_a_group_and_waits(world, monkeypatch, capfd):
     assert run["conf"]["reason"] == "by hand" and run["run_type"] == "manual"
 
 
+def test_the_button_materialize_runs_the_group_of_a_view(world):
+    world.change()
+    [asset] = world.airflow.ask("GET", "assets?name_pattern=live.countries")["assets"]
+    run = world.airflow.ask("POST", f"assets/{asset['id']}/materialize", {})
+    assert run["dag_id"] == "ivm_above"
+    state = world.wait(lambda: (s := world.airflow.run_state("ivm_above", run["dag_run_id"])) in ENDED and s)
+    assert state == "success"
+
+
 @pytest.mark.parametrize(
     "conf",
     [

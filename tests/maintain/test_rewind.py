@@ -45,9 +45,9 @@ class Story:
     def contents(self) -> dict[str, list[str]]:
         return {name: sorted(map(str, self.engine.read(f"{self.schema}.{name}").collect())) for name in self.queries}
 
-    def rewind(self, to: int, until: int | None = None, **more):
-        cut = self.engine.cut(as_of=self.moments[until]) if until is not None else None
-        return self.engine.maintain(mode="rewind", as_of=self.moments[to], cut=cut, **more)
+    def rewind(self, to: int, until: int, names: list[str] | None = None, **more):
+        cut = self.engine.cut(names, as_of=self.moments[until])
+        return self.engine.maintain(names, mode="rewind", as_of=self.moments[to], cut=cut, **more)
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +101,10 @@ def test_a_state_that_was_written_by_hand_is_right_again(story):
 
 def test_spark_writes_what_only_spark_can(story, monkeypatch):
     monkeypatch.setattr(restore, "_restorable", lambda location: None)
-    story.rewind(to=1, until=2)
-    assert story.contents() == story.shown[2]
+    names = ["rows", "totals"]
+    story.rewind(1, 2, [f"rewound.{name}" for name in names])
+    shown = story.contents()
+    assert all(shown[name] == story.shown[2][name] for name in names)
     story.engine.maintain()
     assert story.contents() == story.shown[3]
 
@@ -133,3 +135,19 @@ def test_a_table_past_its_retention_cannot_bring_a_view_back(story, spark):
     assert (report.strategy, report.reason) == ("full", "history_gone")
     assert "the oldest that can be read" in report.detail
     assert not difference(story.engine.read(name), spark.sql(story.deployment.queries["counted"]))
+
+
+def test_time_goes_back_too(spark, tmp_path):
+    deployment = Deployment(spark, tmp_path, "clocked", {"seen": "SELECT id, now() AS at FROM {s}.f"})
+    then = instant()
+    deployment.run(*FIRST)
+    deployment.engine.maintain()
+    until = deployment.engine.cut(as_of=instant())
+    deployment.engine.maintain()
+    (report,) = deployment.engine.maintain(mode="rewind", as_of=then, cut=until)
+    assert report.strategy != "full" and "went back to batch 1" in report.detail
+    assert deployment.engine.validate("clocked.seen").ok
+    shown = {
+        row.at for row in deployment.engine.spark.sql("SELECT CAST(at AS DOUBLE) AS at FROM clocked.seen").collect()
+    }
+    assert until.as_of is not None and shown == {until.as_of.timestamp()}
