@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from ivm_core.batch.classify import classify
+from ivm_core.batch.bind import range_class
 from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import CommitClass, TableVersion
 from ivm_core.catalog.model import ViewRecord
@@ -57,8 +57,9 @@ def _known_now(session: Session, item: TableVersion) -> TableVersion:
         if later.state_version <= item.version:
             return item
         if later.restored is not None:
-            between = log.commits(*sorted((later.restored, item.version)))
-            if classify(between) is CommitClass.NOOP:
+            start, end = sorted((later.restored, item.version))
+            # A commit that the log no longer tells of may have changed anything.
+            if range_class(log.commits(start, end), start, end) is CommitClass.NOOP:
                 return replace(item, version=later.state_version)
     return item
 
