@@ -1,4 +1,4 @@
-"""A private Airflow of three processes (scheduler, DAG processor, API server), spoken to through its REST API.
+"""A private Airflow (scheduler, DAG processor, API server, triggerer where asked), spoken to through its REST API.
 
 The processes see this repository's ``dags/`` and ``plugins/`` and nothing of the caller's Airflow. LocalExecutor on SQLite;
 everything they write lies under one folder; the API listens on a free loopback port and needs no login.
@@ -65,6 +65,10 @@ class Airflow:
         answer = self._get(f"dags/{quote(dag_id)}/dagRuns/{quote(run_id)}/taskInstances")
         return {task["task_id"]: task["state"] for task in answer["task_instances"]}
 
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Any other request to ``/api/v2/<path>``; its answer. Raises HTTPError."""
+        return self._call(method, path, body)
+
     def _get(self, path: str, **missing: Any) -> Any:
         try:
             return self._call("GET", path)
@@ -96,20 +100,28 @@ class Airflow:
 
 @contextmanager
 def start_airflow(
-    folder: Path, *, settings: Path, manifest: Path, connections: Mapping[str, Mapping[str, Any]]
+    folder: Path,
+    *,
+    settings: Path,
+    manifest: Path,
+    connections: Mapping[str, Mapping[str, Any]],
+    triggerer: bool = False,
+    more: Mapping[str, str] | None = None,
 ) -> Iterator[Airflow]:
     """Run Airflow with everything it writes under ``folder``; it ends with the block, however the block ends.
 
-    ``settings`` and ``manifest`` are the deployment's; ``connections`` Airflow's, by id. Raises EnvironmentProblem.
+    ``settings`` and ``manifest`` are the deployment's; ``connections`` Airflow's, by id; ``triggerer``: for watchers and
+    deadlines; ``more``: of the environment. Raises EnvironmentProblem.
     """
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
     environment = airflow_environment(folder, port, connections)
-    environment |= {"IVM_SETTINGS": str(settings), "IVM_MANIFEST": str(manifest)}
+    environment |= {"IVM_SETTINGS": str(settings), "IVM_MANIFEST": str(manifest), **(more or {})}
     with ExitStack() as stack:
         _run_once(folder, environment, "db", "migrate")
         processes = {
-            name: stack.enter_context(_process(folder, environment, name, *_options(name, port))) for name in PROCESSES
+            name: stack.enter_context(_process(folder, environment, name, *_options(name, port)))
+            for name in (*PROCESSES, *(("triggerer",) if triggerer else ()))
         }
         airflow = Airflow(f"http://127.0.0.1:{port}", folder, processes)
         _await_api(airflow)
@@ -140,6 +152,7 @@ def airflow_environment(folder: Path, port: int, connections: Mapping[str, Mappi
         "SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": 0.5,
         "SCHEDULER__ENABLE_HEALTH_CHECK": False,
         "LOGGING__WORKER_LOG_SERVER_PORT": free_port(),
+        "LOGGING__TRIGGER_LOG_SERVER_PORT": free_port(),
         "USAGE_DATA_COLLECTION__ENABLED": False,
     }
     return {

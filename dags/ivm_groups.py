@@ -2,17 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from airflow.sdk import (
-    DAG,
-    CronDataIntervalTimetable,
-    ExceptionRetryPolicy,
-    RetryAction,
-    RetryRule,
-    get_parsing_context,
-    task,
-)
+from airflow.sdk import DAG, ExceptionRetryPolicy, RetryAction, RetryRule, get_parsing_context, task
 from airflow.sdk.configuration import conf
-from ivm_airflow import tasks
+from ivm_airflow import assets, tasks, timing
 from ivm_airflow.failures import Concurrent, Permanent
 from ivm_airflow.manifest import Group, read_groups
 from ivm_airflow.params import group_doc, group_params
@@ -38,17 +30,19 @@ def build(group: Group) -> DAG:
         dag_id(group.name),
         description=f"Keeps {len(group.views)} incremental views up to date",
         doc_md=group_doc(group),
-        schedule=CronDataIntervalTimetable(group.schedule, timezone="UTC") if group.schedule else None,
+        schedule=timing.timetable(group),
         start_date=datetime(2024, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
+        deadline=timing.deadline(group),
         params=group_params(group),
         default_args=RETRIES,
         tags=["ivm"],
     ) as dag:
         cut = task(tasks.cut)(group.name)
         maintain = task(tasks.maintain, max_active_tis_per_dag=1, pool=POOL)(group.name)
-        validate = task(tasks.validate, trigger_rule="none_skipped", pool=POOL)(group.name)
+        told = {"inlets": assets.inlets(group), "outlets": assets.outlets(group)}
+        validate = task(tasks.validate, trigger_rule="none_skipped", pool=POOL, **told)(group.name)
         report = task(tasks.report, trigger_rule="none_skipped")(group.name)
         cut >> maintain >> validate >> report
     return dag

@@ -22,7 +22,10 @@
     ├── ConcurrentCommit          another writer changed the view's table first; run again
     ├── CatalogError              the catalogue cannot be reached or is of another version
     ├── SettingsError             a settings file or option is wrong
-    └── EnvironmentProblem        Java, JARs or Spark are missing
+    ├── EnvironmentProblem        Java, JARs or Spark are missing
+    ├── AirflowProblem            Airflow cannot be reached, or refuses what it is asked
+    ├── RunFailed                 a DAG run that was triggered has failed
+    └── RunUnfinished             a DAG run that was triggered goes on longer than one wants to wait
 
 Messages are one paragraph: what happened, where, what to do. They never hold secrets. State is unchanged when one is raised.
 """
@@ -185,3 +188,24 @@ class EnvironmentProblem(IvmError):
 
     code = "ENVIRONMENT"
     exit_code = 9
+
+
+class AirflowProblem(IvmError):
+    """Airflow cannot be reached, knows no such DAG, or refuses the login or the parameters."""
+
+    code = "AIRFLOW"
+    exit_code = 12
+
+
+class RunFailed(IvmError):
+    """The triggered DAG run has failed; its report and logs say why."""
+
+    code = "RUN_FAILED"
+    exit_code = 13
+
+
+class RunUnfinished(IvmError):
+    """The triggered DAG run has not finished in the time given; it goes on."""
+
+    code = "RUN_UNFINISHED"
+    exit_code = 10

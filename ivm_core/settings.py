@@ -14,22 +14,24 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
 from ivm_core.errors import SettingsError
+from ivm_core.settings_sections import AirflowSettings, LimitSettings, SparkSettings
+
+__all__ = ["AirflowSettings", "LimitSettings", "Settings", "SparkSettings", "mask_url"]
 
 FILE_NAME = "ivm.toml"
 PREFIX = "IVM_"
 # Variables with the prefix that configure something else than Settings.
 OTHER_VARIABLES = frozenset({"IVM_SETTINGS", "IVM_JARS", "IVM_DEBUG"})
 OTHER_PREFIXES = ("IVM_TEST_", "IVM_BENCH_")
-MASTERS = ("spark://", "sc://", "k8s://", "local[")
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
@@ -57,51 +59,6 @@ def _mask_query(query: str) -> str:
     )
 
 
-def _dotted(value: Any) -> Any:
-    """``{"spark": {"x": true}}``, which is how TOML reads an unquoted ``spark.x = true``, → ``{"spark.x": "true"}``."""
-    return dict(_flatten("", value)) if isinstance(value, Mapping) else value
-
-
-def _flatten(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, Mapping):
-            yield from _flatten(f"{name}.", value)
-        elif isinstance(value, bool):
-            yield name, "true" if value else "false"
-        else:
-            yield name, str(value) if isinstance(value, int | float) else value
-
-
-def _known_master(master: str) -> str:
-    if master not in ("local", "yarn") and not master.startswith(MASTERS):
-        raise ValueError("use local[*], local[N], spark://host:port, sc://host:port, yarn or k8s://…")
-    return master
-
-
-class SparkSettings(BaseModel):
-    """How Spark is reached and sized. ``shuffle_partitions`` None: chosen from the size of the batch."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    master: Annotated[str, AfterValidator(_known_master)] = "local[*]"
-    driver_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmgtKMGT]$")] = "2g"
-    shuffle_partitions: Annotated[int, Field(ge=1)] | None = None
-    # Not shown by repr: storage keys are Spark configuration too.
-    conf: Annotated[dict[str, str], BeforeValidator(_dotted)] = Field(default_factory=dict, repr=False)
-
-
-class LimitSettings(BaseModel):
-    """Where one way of doing something gives way to another."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    pushdown_cap: Annotated[int, Field(ge=0)] = 1000  # literal keys in one IN list; past it a range
-    replace_rows: Annotated[int, Field(ge=0)] = 100_000  # states up to this many rows are rewritten, not merged
-    sample_rows: Annotated[int, Field(ge=0)] = 20  # differing rows that a validation shows on each side
-    keep_jobs: bool = False  # store every batch's job in the catalogue
-
-
 class Settings(BaseSettings):
     """The whole configuration, immutable; made by ``Settings.load``, which also makes relative paths absolute.
 
@@ -119,6 +76,7 @@ class Settings(BaseSettings):
     project: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")] | None = None
     spark: SparkSettings = SparkSettings()
     limits: LimitSettings = LimitSettings()
+    airflow: AirflowSettings = AirflowSettings()
     log_level: Annotated[LogLevel, BeforeValidator(lambda value: str(value).upper())] = "INFO"
     retention_alarm: Annotated[float, Field(gt=0, le=1)] = 0.5  # share of the retention that a lag may use up
     _root: Path = PrivateAttr(default_factory=Path.cwd)

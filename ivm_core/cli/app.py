@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 
 from ivm_core.cli import inspection, operation, project
 from ivm_core.cli.output import print_error
+from ivm_core.cli.trigger import trigger
 from ivm_core.errors import IvmError
 
 INTERRUPTED = 130
@@ -19,7 +20,8 @@ USAGE = 64
 EPILOG = (
     "Exit codes: 0 done · 1 unexpected error · 2 wrong definition or SQL · 3 cannot be incremental · "
     "4 unknown or existing view · 5 base table · 6 view differs from its query · 7 catalogue · 8 settings · "
-    "9 environment · 10 busy, run again · 11 views failed for several reasons · 64 wrong usage · 130 interrupted. "
+    "9 environment · 10 busy, run again · 11 views failed for several reasons · 12 Airflow · 13 run failed · "
+    "64 wrong usage · 130 interrupted. "
     "Settings come from options, IVM_* variables and ivm.toml, in this order. IVM_DEBUG=1 shows tracebacks."
 )
 
@@ -56,6 +58,7 @@ for function in (
     inspection.explain,
     operation.maintain,
     operation.refresh,
+    trigger,
     operation.validate,
     inspection.status,
     inspection.history,

@@ -10,6 +10,7 @@ from ivm_core.cli.options import (
     AsJson,
     AsOf,
     GroupName,
+    ModeName,
     PolicyName,
     SettingsFile,
     ViewName,
@@ -32,13 +33,22 @@ def maintain(
     group: GroupName = None,
     as_of: AsOf = None,
     policy: PolicyName = None,
+    mode: ModeName = None,
     settings: SettingsFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Bring views to the newest state of their tables, all to the same cut."""
+    if mode == "rewind" and as_of is None:
+        raise typer.BadParameter("--mode rewind needs --as-of: the time to go back to")
     with engine_of(settings) as engine, progress(as_json) as on_progress:
         reports = engine.maintain(
-            views or None, as_of=as_of, policy=policy, group=group, on_progress=on_progress, raise_errors=False
+            views or None,
+            as_of=as_of,
+            policy=policy,
+            group=group,
+            on_progress=on_progress,
+            raise_errors=False,
+            mode=mode or "catch_up",
         )
     _print_reports(reports, as_json)
 

@@ -77,6 +77,28 @@ PolicyName = Annotated[
 ]
 
 
+def parse_mode(value: str) -> str:
+    """A run's mode by its name."""
+    from ivm_core.maintain.model import Mode
+
+    try:
+        return Mode(value.lower()).value
+    except ValueError:
+        raise typer.BadParameter(f"use one of {', '.join(Mode)}") from None
+
+
+ModeName = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        parser=parse_mode,
+        metavar="MODE",
+        help="catch_up (default); rewind: back to where the views stood at --as-of, and on from there to now; full.",
+        show_default=False,
+    ),
+]
+
+
 @contextmanager
 def engine_of(path: Path | None) -> Iterator[Engine]:
     """An open engine with the settings of that file; Spark starts when the engine first needs it."""

@@ -15,6 +15,7 @@ class Strategy(StrEnum):
         "affected"  # the affected keys are recomputed, or a nonlinear operator's before and after are compared on them
     )
     FULL = "full"  # the whole query
+    REWIND = "rewind"  # the state of an earlier batch is brought back
 
 
 class Reason(StrEnum):
@@ -35,6 +36,7 @@ class Reason(StrEnum):
     STATE_CHANGED = "state_changed"  # the view's own table was written by something else
     SCHEMA_CHANGED = "schema_changed"  # a used column changed, and the query still means the same
     FAILED = "failed"  # the batch raised an error; the view stands where it stood
+    REWOUND = "rewound"  # the user asked to go back in time
     PLAN_CHANGED = "plan_changed"  # another version of the package compiles the query differently
 
 

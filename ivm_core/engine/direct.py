@@ -62,25 +62,25 @@ class DirectState:
 
     def mark(self, tag: CommitTag) -> int:
         """Record the batch in a commit without rows; returns the version. Raises ConcurrentCommit."""
-        properties = _properties(tag, {"operationMetrics": {"numOutputRows": "0", "numRemovedFiles": "0"}})
+        properties = commit_properties(tag, {"operationMetrics": {"numOutputRows": "0", "numRemovedFiles": "0"}})
         try:
             self.table.create_write_transaction(
                 [], mode="append", schema=self.table.schema(), commit_properties=properties
             )
         except CommitFailedError as error:
-            raise _overtaken(self.table) from error
+            raise overtaken(self.table) from error
         self.table.update_incremental()
         return int(self.table.version())
 
     def _write(self, rows: pa.Table, mode: Any, tag: CommitTag) -> int:
         try:
-            deltalake.write_deltalake(self.table, rows, mode=mode, commit_properties=_properties(tag))
+            deltalake.write_deltalake(self.table, rows, mode=mode, commit_properties=commit_properties(tag))
         except CommitFailedError as error:
-            raise _overtaken(self.table) from error
+            raise overtaken(self.table) from error
         return int(self.table.version())
 
 
-def _properties(tag: CommitTag, metadata: dict[str, Any] | None = None) -> deltalake.CommitProperties:
+def commit_properties(tag: CommitTag, metadata: dict[str, Any] | None = None) -> deltalake.CommitProperties:
     return deltalake.CommitProperties(
         custom_metadata={**(metadata or {}), **({"userMetadata": tag.user_metadata} if tag.user_metadata else {})},
         app_transactions=[deltalake.Transaction(tag.app_id, tag.txn_version)],
@@ -88,7 +88,7 @@ def _properties(tag: CommitTag, metadata: dict[str, Any] | None = None) -> delta
     )
 
 
-def _overtaken(table: deltalake.DeltaTable) -> ConcurrentCommit:
+def overtaken(table: deltalake.DeltaTable) -> ConcurrentCommit:
     return ConcurrentCommit(
         f"Another writer changed {table.table_uri} while this batch was computed. Nothing was written; run it again."
     )

@@ -2,6 +2,7 @@
 
 ``engine`` is the facade that users hold. ``register`` creates and drops views, ``project`` keeps a folder of SQL files
 and the catalogue in step, ``group`` runs the views of a group to one cut, ``view`` brings one view to it exactly once,
+``rewind`` takes one back in time,
 ``inspect`` answers questions. ``session`` holds what they share.
 """
 

@@ -78,7 +78,7 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
         )
         for record in session.catalog.history(view.name, HISTORY)
         if record.error is None
-        and record.strategy != Strategy.NOOP
+        and record.strategy not in (Strategy.NOOP, Strategy.REWIND)
         # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
         and (record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows))
     )

@@ -13,9 +13,9 @@ from ivm_core.batch.model import Cut
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import BatchRecord, TableRecord, ViewRecord
 from ivm_core.maintain.explain import explain
-from ivm_core.maintain.group import maintain_views, make_cut, pending_views, qualified, select_views
+from ivm_core.maintain.group import in_utc, maintain_views, make_cut, pending_views, qualified, select_views
 from ivm_core.maintain.inspect import doctor, lineage, status
-from ivm_core.maintain.model import Check, Explanation, PlannedChange, ViewStatus
+from ivm_core.maintain.model import Check, Explanation, Mode, PlannedChange, ViewStatus
 from ivm_core.maintain.project import apply_project, plan_project
 from ivm_core.maintain.register import create_view, drop_view, refresh_view, register_base_table
 from ivm_core.maintain.session import Session
@@ -116,16 +116,24 @@ class Engine:
         run_id: str | None = None,
         on_progress: Callable[[str, str], None] | None = None,
         raise_errors: bool = True,
+        mode: Mode | str = Mode.CATCH_UP,
     ) -> list[MaintenanceReport]:
         """Bring views to one cut: those named, those of a group, or all; upstream views first.
 
         All views are tried; then the first failure is raised, unless ``raise_errors`` is False: its report has the
         message. ``policy`` overrides the views' own for this run. ``on_progress`` is called with a view and a stage.
+        ``mode`` rewind: each view goes back to its newest batch at or before ``as_of`` and replays from there, to ``cut``
+        or now; a run that is tried again under its ``run_id`` does not go back a second time.
         """
         chosen = select_views(self._session, views, group)
+        rewind_to = None
+        if Mode(mode) is Mode.REWIND:
+            if as_of is None:
+                raise ValueError("mode 'rewind' needs as_of: the instant to go back to")
+            rewind_to, as_of = in_utc(as_of), None
         target = cut or make_cut(self._session, chosen, as_of)
-        override = Policy(policy) if policy is not None else None
-        reports, failures = maintain_views(self._session, chosen, target, override, run_id, on_progress)
+        override = Policy.FULL if Mode(mode) is Mode.FULL else Policy(policy) if policy is not None else None
+        reports, failures = maintain_views(self._session, chosen, target, override, run_id, on_progress, rewind_to)
         if failures and raise_errors:
             raise failures[0]
         return reports

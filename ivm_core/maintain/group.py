@@ -17,9 +17,10 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import IvmError
 from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
+from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
-from ivm_core.maintain.view import maintain_view, needs_batch
+from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
 
@@ -43,13 +44,17 @@ def qualified(name: str) -> str:
     return name.lower() if "." in name else f"default.{name.lower()}"
 
 
+def in_utc(instant: datetime) -> datetime:
+    """The instant in UTC; one without a zone is in UTC already."""
+    return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
 def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | None = None) -> Cut:
     """Fix the version of every base table that the views read, upstream views' tables included. Needs no JVM on local paths.
 
     ``as_of``: the newest version committed at or before that instant (naive: UTC), which is what the time is then.
     """
-    if as_of is not None:
-        as_of = as_of.astimezone(UTC) if as_of.tzinfo else as_of.replace(tzinfo=UTC)
+    as_of = in_utc(as_of) if as_of is not None else None
     versions = []
     for table in sorted({table for view in views for table in view.tables}):
         if session.catalog.find_view(table) is not None:
@@ -83,9 +88,11 @@ def maintain_views(
     policy: Policy | None = None,
     run_id: str | None = None,
     on_progress: Progress | None = None,
+    rewind_to: datetime | None = None,
 ) -> tuple[list[MaintenanceReport], list[Exception]]:
     """Bring the views to the cut, in the given order. A view that fails stops its dependants only.
 
+    ``rewind_to``: each view first goes back to its newest batch at or before that instant, and replays from there.
     Returns a report for every view, with the message of a failure, and the failures themselves in order.
     """
     run_id = run_id or str(uuid.uuid4())
@@ -105,7 +112,8 @@ def maintain_views(
                 reports[view.name] = _failure(view, message, "UPSTREAM_FAILED")
                 continue
             try:
-                reports[view.name] = maintain_view(session, view, cut, policy, run_id)
+                back = rewind_view(session, view, rewind_to, cut, policy, run_id) if rewind_to else None
+                reports[view.name] = joined(back, maintain_view(session, view, cut, policy, run_id))
             except Exception as error:  # any failure of one view leaves the others their run
                 # The report carries the message; whoever shows reports shows it.
                 logger.info("%s failed: %s", view.name, type(error).__name__)

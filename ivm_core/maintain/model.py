@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """What a run is asked to do with its views."""
+
+    CATCH_UP = "catch_up"  # on from where they stand, never backwards
+    REWIND = "rewind"  # back to a time first, and on from there
+    FULL = "full"  # anew, from their whole queries
 
 
 @dataclass(frozen=True, slots=True)

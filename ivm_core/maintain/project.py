@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,20 +12,19 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeVar
 
-from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.catalog.model import TableRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError
 from ivm_core.maintain.columns import column_change
+from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.register import check_view, create_view, tables_of
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build
-from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
 
-MANIFEST_VERSION = 1
 Parsed = TypeVar("Parsed")
 
 
@@ -67,44 +65,6 @@ def apply_project(
     return changes
 
 
-def write_manifest(session: Session) -> Path:
-    """Write what DAG files read: groups and views in a stable order, nothing that changes from run to run."""
-    groups: dict[str, list[ViewRecord]] = {}
-    for view in session.catalog.views():
-        groups.setdefault(view.group, []).append(view)
-    names = {view.name for views in groups.values() for view in views}
-    document = {
-        "version": MANIFEST_VERSION,
-        "groups": [
-            {
-                "name": group,
-                "schedule": next((view.schedule for view in members if view.schedule), None),
-                "views": [_manifest_view(view, names) for view in sorted(members, key=lambda v: v.name)],
-            }
-            for group, members in sorted(groups.items())
-        ],
-    }
-    path = session.settings.manifest
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Written beside and renamed: the DAG processor never reads half a file.
-    draft = path.with_suffix(".tmp")
-    draft.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    draft.replace(path)
-    return path
-
-
-def _manifest_view(view: ViewRecord, views: set[str]) -> dict[str, object]:
-    definition = parse_definition(view.sql)
-    return {
-        "name": view.name,
-        "depends_on": sorted(table for table in view.tables if table in views),
-        "tables": sorted(table for table in view.tables if table not in views and table != CLOCK),
-        "policy": str(view.policy),
-        "validate_every_seconds": definition.validate_every.total_seconds() if definition.validate_every else None,
-        "comment": view.comment,
-    }
-
-
 def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefinition], list[ViewDefinition]]:
     root = Path(folder) if folder is not None else session.settings.project_dir()
     if not root.is_dir():
@@ -117,12 +77,26 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
             view = parse_definition(file.read_text(encoding="utf-8"))
             views[view.name] = replace(view, file=file.name)
             reads[view.name] = list(tables_of(view.query))
+    _check_schedules(views.values())
     order = TopologicalSorter({name: [t for t in tables if t in views] for name, tables in reads.items()})
     try:
         return tables, [views[name] for name in order.static_order()]
     except CycleError as error:
         circle = " → ".join(f"{name} ({views[name].file})" for name in error.args[1])
         raise DefinitionError(f"The views read each other in a circle: {circle}.") from None
+
+
+def _check_schedules(views: Iterable[ViewDefinition]) -> None:
+    """A group runs as one: raise DefinitionError where two of its views ask for different schedules."""
+    first: dict[str, ViewDefinition] = {}
+    for view in views:
+        other = first.setdefault(view.group, view) if view.schedule else view
+        if other.schedule != view.schedule:
+            raise DefinitionError(
+                f"{view.file}: {view.name} asks for SCHEDULE CRON '{view.schedule}' and {other.name} ({other.file}) for "
+                f"'{other.schedule}', but both are in the group {view.group}, which runs as one. Give them different groups.",
+                construct="SCHEDULE",
+            )
 
 
 def _parse(file: Path, parse: Callable[[str], Parsed]) -> Parsed:

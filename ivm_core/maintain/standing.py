@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ivm_core.batch.classify import classify
 from ivm_core.batch.model import Batch, Commit, CommitClass, TableVersion
 from ivm_core.catalog.model import ViewRecord
+from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import CommitTag
 from ivm_core.maintain.session import Session
 
@@ -17,7 +19,10 @@ WINDOW = 50  # commits read at a time, newest first; the batch's own is almost a
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a view stands, as its own Delta log tells: the last batch and the versions it ended at."""
+    """Where a view stands or stood, as its own Delta log tells: a batch and the versions it ended at.
+
+    ``restored``: the version of the view's own table whose rows the batch brought back, None for any other batch.
+    """
 
     number: int
     table_id: str  # of the view's own table
@@ -25,6 +30,7 @@ class Standing:
     fingerprint: str
     state_version: int
     touched: bool  # somebody else changed the state's rows since
+    restored: int | None = None
 
     def of(self, table: str) -> TableVersion | None:
         """The version that the view stands at for one base table."""
@@ -36,28 +42,42 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
     if not session.has_table(view.location):
         return None
     log = session.log(view.location)
-    newest = log.version()
     later: list[Commit] = []
-    for high in range(newest, -1, -WINDOW):
-        for commit in reversed(log.commits(max(-1, high - WINDOW), high)):
-            tag = _read_tag(commit.user_metadata, view.view_id)
-            if tag is not None:
-                touched = classify(later) is not CommitClass.NOOP
-                return Standing(
-                    number=tag["batch"],
-                    table_id=log.table_id(),
-                    versions=tuple(TableVersion(t, i, v) for t, (i, v) in sorted(tag["to"].items())),
-                    fingerprint=tag["fingerprint"],
-                    # Later commits that moved no rows show the same contents, and stay readable for longer.
-                    state_version=commit.version if touched else newest,
-                    touched=touched,
-                )
-            later.append(commit)
+    for commit in _newest_first(log, log.version()):
+        found = _standing(commit, view, log.table_id())
+        if found is not None:
+            touched = classify(later) is not CommitClass.NOOP
+            # Later commits that moved no rows show the same contents, and stay readable for longer.
+            return replace(found, touched=touched, state_version=commit.version if touched else log.version())
+        later.append(commit)
     return None
 
 
-def tag_of(view: ViewRecord, batch: Batch, run_id: str | None) -> CommitTag:
-    """What the batch's commit carries."""
+def standings(session: Session, view: ViewRecord, newest: int | None = None) -> Iterator[Standing]:
+    """Where the view stood after each of its batches up to a version of its table, newest first, as far as the log goes."""
+    log = session.log(view.location)
+    for commit in _newest_first(log, log.version() if newest is None else newest):
+        found = _standing(commit, view, log.table_id())
+        if found is not None:
+            yield found
+
+
+def _newest_first(log: TableLog, newest: int) -> Iterator[Commit]:
+    for high in range(newest, -1, -WINDOW):
+        yield from reversed(log.commits(max(-1, high - WINDOW), high))
+
+
+def _standing(commit: Commit, view: ViewRecord, table_id: str) -> Standing | None:
+    tag = _read_tag(commit.user_metadata, view.view_id)
+    if tag is None:
+        return None
+    versions = tuple(TableVersion(t, i, v) for t, (i, v) in sorted(tag["to"].items()))
+    number, fingerprint, restored = tag["batch"], tag["fingerprint"], tag.get("restored")
+    return Standing(number, table_id, versions, fingerprint, commit.version, False, restored)
+
+
+def tag_of(view: ViewRecord, batch: Batch, run_id: str | None, restored: int | None = None) -> CommitTag:
+    """What the batch's commit carries; ``restored``: see ``Standing``."""
     tag = {
         "ivm": 1,
         "view": view.name,
@@ -67,6 +87,7 @@ def tag_of(view: ViewRecord, batch: Batch, run_id: str | None) -> CommitTag:
         "to": {item.table: (item.table_id, item.to_version) for item in batch.ranges},
         "fingerprint": batch.fingerprint,
         "run_id": run_id,
+        **({} if restored is None else {"restored": restored}),
     }
     return CommitTag(view.view_id, batch.number, json.dumps(tag, sort_keys=True))
 

@@ -31,6 +31,7 @@ from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before
 from ivm_core.maintain.records import record_of, recovered
+from ivm_core.maintain.rewind import anew, finish, go_back, is_done, where_to
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
 from ivm_core.plan.clock import CLOCK
@@ -65,7 +66,10 @@ def maintain_view(
     with _locked(session, view):
         now = _settle(session, view)
         unfinished = session.catalog.open_intents(view.name)
-        if unfinished and now is not None:
+        if unfinished and now is not None and unfinished[0].strategy is Strategy.REWIND:
+            finish(session, view, unfinished[0])
+            now = _settle(session, view)
+        elif unfinished and now is not None:
             # The number is bound to these versions: this batch first, whatever the cut says now.
             decision = decide_batch(session, view, now, unfinished[0].batch, policy)
             if decision.strategy is not Strategy.FULL:
@@ -87,6 +91,27 @@ def maintain_view(
             gone = Decision(Strategy.FULL, Reason.HISTORY_GONE, error.message)
             allowed = decide(policy or Policy(view.policy), gone, Statistics())
             return _full(session, view, now, cut, allowed, run_id)
+
+
+def rewind_view(
+    session: Session, view: ViewRecord, instant: datetime, cut: Cut, policy: Policy | None, run_id: str
+) -> MaintenanceReport | None:
+    """Take the view back to its newest batch at or before the instant; None where it stands there, or this run did it before.
+
+    Where that batch or what leads on from it can no longer be read, the view is computed anew at the cut, be that earlier
+    than where it stands. Raises NotIncrementalError where its policy forbids that; the view then stands where it stood.
+    """
+    with _locked(session, view):
+        now = _settle(session, view)
+        if now is None or is_done(session, view, run_id):
+            return None
+        target = where_to(session, view, now, instant, cut, policy)
+        if isinstance(target, Standing):
+            try:
+                return go_back(session, view, now, target, run_id)
+            except HistoryGone as error:
+                target = anew(view, error, policy)
+        return None if target is None else _full(session, view, now, cut, target, run_id, backwards=True)
 
 
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
@@ -130,6 +155,8 @@ def _full(
     cut: Cut,
     decision: Decision,
     run_id: str | None,
+    *,
+    backwards: bool = False,
 ) -> MaintenanceReport:
     """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned."""
     for intent in session.catalog.open_intents(view.name):
@@ -137,8 +164,8 @@ def _full(
     if CLOCK in view.tables:
         _ = session.spark  # its time zone is the batch's
     batch = replace(next_batch(session, view, None, cut), number=next_number(session, view, now))
-    if now is not None:
-        # Never backwards, for a table that is still the same.
+    if now is not None and not backwards:
+        # For a table that is still the same.
         batch = replace(batch, ranges=tuple(not_before(item, now) for item in batch.ranges))
     return _run(session, view, batch, decision, run_id)
 

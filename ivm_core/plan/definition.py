@@ -48,19 +48,23 @@ class ViewDefinition:
     policy: Policy = Policy.AUTO
     validate_every: timedelta | None = None
     on_drift: OnDrift = OnDrift.FAIL
+    on_update: bool = False  # TRIGGER ON UPDATE: also run when a table that the view reads has changed
+    watch_every: timedelta | None = None  # poll the tables' logs for that, beside what writers tell
+    target_lag: timedelta | None = None  # how stale the view may be before somebody is told
     properties: tuple[tuple[str, str], ...] = ()
     if_not_exists: bool = False
     file: str = ""  # the name of the file it was read from
 
 
-KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.validate_every", "ivm.on_drift")
+INTERVALS = ("ivm.validate_every", "ivm.watch_every", "ivm.target_lag")
+KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.on_drift", *INTERVALS)
 
 
 def parse_definition(sql: str) -> ViewDefinition:
     """Read ``CREATE [INCREMENTAL] MATERIALIZED VIEW name [clauses in any order] AS query``.
 
-    Clauses: COMMENT '…', SCHEDULE CRON '…', GROUP name, TBLPROPERTIES ('…' = '…'). Raises DefinitionError
-    or InvalidNameError with the position in ``sql``.
+    Clauses: COMMENT '…', SCHEDULE CRON '…', TRIGGER ON UPDATE, GROUP name, TBLPROPERTIES ('…' = '…'). Raises
+    DefinitionError or InvalidNameError with the position in ``sql``.
     """
     cursor = Cursor(sql, tokenize(sql))
     cursor.expect("CREATE")
@@ -72,18 +76,22 @@ def parse_definition(sql: str) -> ViewDefinition:
     properties: dict[str, str] = {}
     while not cursor.accept("AS"):
         _clause(cursor, clauses, properties)
-    schedule = clauses.get("SCHEDULE")
-    _check_properties(cursor, properties)
+    schedule, on_update = clauses.get("SCHEDULE"), "TRIGGER" in clauses
+    _check_properties(cursor, properties, on_update)
+    intervals = {key: parse_interval(properties[key]) for key in INTERVALS if key in properties}
     return ViewDefinition(
         name=name,
         query=_query(cursor),
         sql=sql,
         comment=clauses.get("COMMENT", ""),
         schedule=schedule,
-        group=clauses.get("GROUP", _slug(schedule) if schedule else "default"),
+        group=clauses.get("GROUP", _group_of(schedule, on_update)),
         policy=Policy(properties.get("ivm.refresh_policy", Policy.AUTO)),
-        validate_every=parse_interval(properties["ivm.validate_every"]) if "ivm.validate_every" in properties else None,
+        validate_every=intervals.get("ivm.validate_every"),
         on_drift=OnDrift(properties.get("ivm.on_drift", OnDrift.FAIL)),
+        on_update=on_update,
+        watch_every=intervals.get("ivm.watch_every"),
+        target_lag=intervals.get("ivm.target_lag"),
         properties=tuple(properties.items()),
         if_not_exists=if_not_exists,
     )
@@ -102,6 +110,9 @@ def _clause(cursor: Cursor, clauses: dict[str, str], properties: dict[str, str])
             cursor.index -= 1
             cursor.fail(f"The schedule is not a cron expression: {problem}", "SCHEDULE")
         clauses[word] = cursor.tokens[cursor.index - 1].text
+    elif cursor.accept("TRIGGER"):
+        cursor.expect("ON", "UPDATE")
+        clauses[word] = "ON UPDATE"
     elif cursor.accept("GROUP"):
         group = cursor.name("the group's name")
         if not all(character.isalnum() or character in "_-" for character in group):
@@ -114,12 +125,13 @@ def _clause(cursor: Cursor, clauses: dict[str, str], properties: dict[str, str])
         cursor.fail("The statement has no AS followed by a query")
     else:
         cursor.fail(
-            f"Unknown clause {cursor.found()}; known are COMMENT, SCHEDULE CRON, GROUP, TBLPROPERTIES, then AS",
+            f"Unknown clause {cursor.found()}; known are COMMENT, SCHEDULE CRON, TRIGGER ON UPDATE, GROUP, "
+            "TBLPROPERTIES, then AS",
             "syntax",
         )
 
 
-def _check_properties(cursor: Cursor, properties: dict[str, str]) -> None:
+def _check_properties(cursor: Cursor, properties: dict[str, str], on_update: bool) -> None:
     for key, value in properties.items():
         if not key.startswith("ivm."):
             continue
@@ -129,7 +141,9 @@ def _check_properties(cursor: Cursor, properties: dict[str, str]) -> None:
             _refuse(cursor, key, f"{key} = {value!r} is not one of {', '.join(Policy)}.")
         if key == "ivm.on_drift" and value not in tuple(OnDrift):
             _refuse(cursor, key, f"{key} = {value!r} is not one of {', '.join(OnDrift)}.")
-        if key == "ivm.validate_every" and parse_interval(value) is None:
+        if key == "ivm.watch_every" and not on_update:
+            _refuse(cursor, key, f"{key} says how often changes are looked for: it needs the clause TRIGGER ON UPDATE.")
+        if key in INTERVALS and parse_interval(value) is None:
             _refuse(cursor, key, f"{key} = {value!r} is not an interval such as '24 hours', '7 days' or '30 minutes'.")
 
 
@@ -159,6 +173,13 @@ def _query(cursor: Cursor) -> exp.Expression:
             column=start[1],
         )
     return expect_expression(query)
+
+
+def _group_of(schedule: str | None, on_update: bool) -> str:
+    """Views that run at the same times and for the same reasons are one group."""
+    if schedule is None:
+        return "on_update" if on_update else "default"
+    return f"{_slug(schedule)}_or_on_update" if on_update else _slug(schedule)
 
 
 def _slug(schedule: str) -> str:

@@ -12,6 +12,7 @@ PERMANENT_CODES = frozenset(
         "DEFINITION",
         "DRIFT",
         "ENVIRONMENT",
+        "HISTORY_GONE",
         "INVALID_NAME",
         "NONDETERMINISTIC",
         "NOT_INCREMENTAL",

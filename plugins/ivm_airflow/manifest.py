@@ -25,17 +25,51 @@ class GroupView:
     depends_on: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     policy: str = "auto"
+    on_update: bool = False
     validate_every_seconds: float | None = None
     comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A maintenance group; ``schedule`` is a cron expression, None for runs on demand only."""
+    """A maintenance group; ``schedule`` is a cron expression, None for none.
+
+    ``on_update``: a run also starts when a table changed that a view with TRIGGER ON UPDATE reads. ``watched``: tables
+    whose logs, at these locations, are looked at every ``watch_every_seconds`` for that.
+    """
 
     name: str
     schedule: str | None
     views: tuple[GroupView, ...]
+    on_update: bool = False
+    target_lag_seconds: float | None = None
+    watch_every_seconds: float | None = None
+    watched: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The base tables, and the views of other groups, that this group reads, by name."""
+        return self._inputs(self.views)
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """Those of the inputs whose updates start a run."""
+        return self._inputs(tuple(view for view in self.views if view.on_update))
+
+    def _inputs(self, views: tuple[GroupView, ...]) -> tuple[str, ...]:
+        own = {view.name: view for view in self.views}
+        found: set[str] = set()
+        pending, seen = [view.name for view in views], set()
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            found.update(own[name].tables)
+            found.update(read for read in own[name].depends_on if read not in own)
+            # What a view of the group itself reads reaches this one through it.
+            pending += [read for read in own[name].depends_on if read in own]
+        return tuple(sorted(found))
 
 
 def settings_path() -> Path | None:
@@ -81,9 +115,18 @@ def _group(entry: dict[str, Any]) -> Group:
             depends_on=tuple(view.get("depends_on", ())),
             tables=tuple(view.get("tables", ())),
             policy=view.get("policy", "auto"),
+            on_update=bool(view.get("on_update")),
             validate_every_seconds=view.get("validate_every_seconds"),
             comment=view.get("comment") or "",
         )
         for view in entry["views"]
     )
-    return Group(entry["name"], entry.get("schedule"), tuple(sorted(views, key=lambda view: view.name)))
+    return Group(
+        name=entry["name"],
+        schedule=entry.get("schedule"),
+        views=tuple(sorted(views, key=lambda view: view.name)),
+        on_update=bool(entry.get("on_update")),
+        target_lag_seconds=entry.get("target_lag_seconds"),
+        watch_every_seconds=entry.get("watch_every_seconds"),
+        watched=tuple(sorted(entry.get("watched", {}).items())),
+    )

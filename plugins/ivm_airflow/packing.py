@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ivm_core.apply.model import MaintenanceReport
     from ivm_core.batch.model import Cut
+    from ivm_core.catalog.model import BatchRecord
     from ivm_core.validate.model import ValidationReport
 
 
@@ -46,6 +47,24 @@ def pack_report(report: MaintenanceReport) -> dict[str, Any]:
         "batch": report.batch,
         "error": report.error,
         "error_code": report.error_code,
+    }
+
+
+def pack_batch(batch: BatchRecord) -> dict[str, Any]:
+    """The same of a batch that the catalogue remembers."""
+    return {
+        "view": batch.view,
+        "strategy": str(batch.strategy),
+        "reason": str(batch.reason),
+        "detail": batch.detail,
+        "from_versions": dict(batch.from_versions),
+        "to_versions": dict(batch.to_versions),
+        "rows_changed": batch.rows_changed,
+        "seconds": round(batch.seconds, 3),
+        "shared_seconds": 0.0,
+        "batch": batch.number,
+        "error": None,
+        "error_code": None,
     }
 
 

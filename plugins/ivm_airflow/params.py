@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow.sdk import Param
 
 from ivm_airflow.manifest import Group
-from ivm_airflow.request import MODES, REASON_LENGTH
+from ivm_airflow.request import MODES, OTHER_NAMES, REASON_LENGTH
 
 
 def group_params(group: Group) -> dict[str, Param]:
@@ -21,12 +21,13 @@ def group_params(group: Group) -> dict[str, Param]:
             description_md="Bring only these views to the target. Empty: the whole group.",
         ),
         "mode": Param(
-            "auto",
+            "catch_up",
             type="string",
-            enum=list(MODES),
+            enum=[*MODES, *OTHER_NAMES],
             title="Mode",
-            description_md="`auto` keeps each view's own policy; `incremental` is full only when it must be; "
-            "`incremental_strict` fails rather than that; `full` computes the views anew.",
+            description_md="`catch_up` goes on from where the views stand; `rewind` goes back to *As of*, or to where the "
+            "run's interval begins, and replays from there; `full` computes the views anew; `incremental` is full only "
+            "when it must be, `incremental_strict` fails rather than that.",
         ),
         "as_of": Param(
             None,
@@ -34,7 +35,7 @@ def group_params(group: Group) -> dict[str, Param]:
             format="date-time",
             title="As of",
             description_md="Bring the views to the newest table versions committed at or before this instant. "
-            "Empty: the end of the run's interval, or the moment it was triggered.",
+            "Empty: the end of the run's interval, or the moment it was triggered. With the mode `rewind`: go back to it.",
         ),
         "measure_full": Param(
             False,

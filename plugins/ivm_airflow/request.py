@@ -9,7 +9,9 @@ from typing import Any
 
 from ivm_airflow.failures import Permanent
 
-MODES = ("auto", "incremental", "incremental_strict", "full")
+POLICIES = ("incremental", "incremental_strict", "full")
+MODES = ("catch_up", "rewind", *POLICIES)
+OTHER_NAMES = {"auto": "catch_up"}
 KEYS = frozenset({"views", "mode", "as_of", "measure_full", "reason"})
 REASON_LENGTH = 500
 WITH_INTERVAL = ("scheduled", "backfill")
@@ -20,7 +22,7 @@ class RunRequest:
     """A checked request. ``views`` None: the whole group; ``as_of`` None: the run's own instant."""
 
     views: tuple[str, ...] | None = None
-    mode: str = "auto"
+    mode: str = "catch_up"
     as_of: datetime | None = None
     measure_full: bool = False
     reason: str = ""
@@ -28,12 +30,17 @@ class RunRequest:
     @property
     def policy(self) -> str | None:
         """The policy that overrides the views' own; None leaves each view its own."""
-        return None if self.mode == "auto" else self.mode
+        return self.mode if self.mode in POLICIES else None
+
+    @property
+    def rewinds(self) -> bool:
+        """True where the views first go back in time."""
+        return self.mode == "rewind"
 
     @property
     def forced(self) -> bool:
         """True where the run has work even if every view is already at its target."""
-        return self.mode == "full" or self.measure_full
+        return self.mode in ("full", "rewind") or self.measure_full
 
 
 def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunRequest:
@@ -47,7 +54,8 @@ def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunReq
     reason = params.get("reason") or ""
     if not isinstance(reason, str) or len(reason) > REASON_LENGTH:
         raise Permanent(f"`reason` must be text of at most {REASON_LENGTH} characters.")
-    mode = params.get("mode") or "auto"
+    mode = params.get("mode") or "catch_up"
+    mode = OTHER_NAMES.get(mode, mode) if isinstance(mode, str) else mode
     if mode not in MODES:
         raise Permanent(f"`mode` must be one of {', '.join(MODES)}; it is {mode!r:.80}.")
     measure_full = params.get("measure_full") or False
@@ -65,19 +73,36 @@ def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunReq
 def target(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:
     """The instant T that the views are brought to, in UTC.
 
-    ``as_of`` where given; the interval's end for runs that a schedule or a backfill cut out of time; ``run_after``
-    for the others. A manual run's inferred interval ends at the last tick of the schedule, before the changes that
-    somebody who presses the button wants to see. Asset and on-demand runs have no interval at all.
+    ``as_of`` where given (``rewind`` goes back to that); the interval's end for runs that a schedule or a backfill cut
+    out of time; ``run_after`` for the others. A manual run's inferred interval ends at the last tick of the schedule,
+    before the changes that somebody who presses the button wants to see. Asset and on-demand runs have no interval at all.
     """
-    if request.as_of is not None:
+    if request.as_of is not None and not request.rewinds:
         return request.as_of
+    return _in_utc(_of_interval(context, "data_interval_end") or getattr(context.get("dag_run"), "run_after", None))
+
+
+def rewind_to(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:
+    """The instant that the views go back to first, None where they do not: ``as_of``, else where the run's interval begins.
+
+    Raises Permanent where the run has neither.
+    """
+    if not request.rewinds:
+        return None
+    instant = request.as_of or _in_utc(_of_interval(context, "data_interval_start"))
+    if instant is None:
+        raise Permanent("`rewind` needs `as_of`, the instant to go back to: this run has no data interval.")
+    return instant
+
+
+def _of_interval(context: Mapping[str, Any], key: str) -> Any:
     run = context.get("dag_run")
     run_type = str(getattr(getattr(run, "run_type", None), "value", getattr(run, "run_type", "")))
-    instant = context.get("data_interval_end") if run_type in WITH_INTERVAL else None
-    instant = instant or getattr(run, "run_after", None)
-    if instant is None:
-        return None
-    return datetime.fromtimestamp(instant.timestamp(), UTC)
+    return context.get(key) if run_type in WITH_INTERVAL else None
+
+
+def _in_utc(instant: Any) -> datetime | None:
+    return None if instant is None else datetime.fromtimestamp(instant.timestamp(), UTC)
 
 
 def _views(value: Any, allowed: Collection[str]) -> tuple[str, ...] | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ivm_airflow.assets import announce, with_earlier_tries
 from ivm_airflow.deployment import opened_engine, reports_folder
 from ivm_airflow.failures import Permanent, failure_of
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut
-from ivm_airflow.request import RunRequest, parse_request, target
+from ivm_airflow.request import RunRequest, parse_request, rewind_to, target
 from ivm_airflow.schedule import views_due
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def cut(group: str, **context: Any) -> dict[str, Any]:
 
     with opened_engine() as engine:
         views, request = _asked(engine, group, context)
+        rewind_to(request, context)  # refused here, before anything is done
         fixed = engine.cut(views, as_of=target(request, context))
         behind = engine.pending(fixed, views)
         due = views if request.measure_full else views_due(engine, group, views)
@@ -39,10 +41,17 @@ def maintain(group: str, **context: Any) -> None:
     fixed = _cut_of(ti)
     with opened_engine() as engine:
         views, request = _asked(engine, group, context)
+        run_id = _attempt_id(context, request)
         found = engine.maintain(
-            views, policy=request.policy, cut=unpack_cut(fixed), run_id=_run_id(context), raise_errors=False
+            views,
+            as_of=rewind_to(request, context),
+            policy=request.policy,
+            cut=unpack_cut(fixed),
+            run_id=run_id,
+            raise_errors=False,
+            mode="rewind" if request.rewinds else "catch_up",
         )
-    reports = [pack_report(report) for report in found]
+        reports = with_earlier_tries(engine, [pack_report(report) for report in found], run_id)
     ti.xcom_push(key="reports", value=reports)
     failure = failure_of(reports)
     if failure is not None:
@@ -50,15 +59,25 @@ def maintain(group: str, **context: Any) -> None:
 
 
 def validate(group: str, **context: Any) -> None:
-    """Compare the views that are due with their queries at the same versions; publish the findings as Data Docs."""
+    """Compare the views that are due with their queries at the same versions; publish the findings as Data Docs.
+
+    Views that changed are told of as assets, unless one differs: then of none, and readers keep what they have.
+    """
+    ti = context["ti"]
+    due = _cut_of(ti)["validate"]
+    reports = ti.xcom_pull(task_ids="maintain", key="reports") or ()
+    failed = {report["view"] for report in reports if report["error"]}
+    if due := [view for view in due if view not in failed]:
+        _compare(group, due, context)
+    else:
+        ti.xcom_push(key="checks", value=[])
+    announce(reports, context)
+
+
+def _compare(group: str, due: list[str], context: dict[str, Any]) -> None:
     from ivm_core.engine.quality import publish
 
     ti = context["ti"]
-    due = _cut_of(ti)["validate"]
-    failed = {report["view"] for report in ti.xcom_pull(task_ids="maintain", key="reports") or () if report["error"]}
-    if not (due := [view for view in due if view not in failed]):
-        ti.xcom_push(key="checks", value=[])
-        return
     with opened_engine() as engine:
         _, request = _asked(engine, group, context)
         run_id = _run_id(context)
@@ -123,6 +142,12 @@ def _asked(engine: Engine, group: str, context: dict[str, Any]) -> tuple[list[st
     registered = [view.name for view in engine.catalog.views(group)]
     request = parse_request(context["params"], registered)
     return (registered if request.views is None else list(request.views)), request
+
+
+def _attempt_id(context: dict[str, Any], request: RunRequest) -> str:
+    """The run's id for its batches: tried again a run does not go back a second time, cleared by somebody it does."""
+    cleared = getattr(context.get("dag_run"), "clear_number", 0) or 0
+    return f"{_run_id(context)} (cleared {cleared})" if cleared and request.rewinds else _run_id(context)
 
 
 def _on_drift(engine: Engine, group: str, answer: str) -> set[str]:

@@ -11,6 +11,17 @@ from .conftest import ROOT, airflow_environment, run_program, write_manifest
 
 pytestmark = pytest.mark.airflow
 
+READS = {
+    "views": [{"name": "s.v", "tables": ["shop.orders"], "on_update": True}, {"name": "s.w", "tables": ["shop.days"]}]
+}
+WATCHED = {"watch_every_seconds": 30.0, "watched": {"shop.orders": "/lake/orders"}}
+TIMED = [
+    {"name": "by_cron", "schedule": "0 * * * *", "target_lag_seconds": 1800.0, **READS},
+    {"name": "by_assets", "on_update": True, **READS},
+    {"name": "by_both", "schedule": "@daily", "on_update": True, **READS},
+    {"name": "watched", "on_update": True, **WATCHED, **READS},
+    {"name": "on_demand", **READS},
+]
 ODD_NAMES = ("Größe & Gewicht", "../x", "a b", "a-b")
 
 
@@ -21,6 +32,7 @@ def folder(tmp_path_factory) -> Path:
     write_manifest(folder / "few.json", groups=3, views=2)
     (folder / "broken.json").write_text('{"version": 1, "groups": [{}]}', "utf-8")
     odd = [{"name": name, "views": [{"name": "s.v"}]} for name in ODD_NAMES]
+    (folder / "timed.json").write_text(json.dumps({"version": 1, "groups": TIMED}), "utf-8")
     (folder / "odd.json").write_text(json.dumps({"version": 1, "groups": odd}), "utf-8")
     return folder
 
@@ -33,7 +45,7 @@ def parse(folder, *names, **extra):
 
 @pytest.fixture(scope="module")
 def parsed(folder):
-    return parse(folder, "many", "few", "broken", "odd", "none", PYTHONHASHSEED="1")
+    return parse(folder, "many", "few", "broken", "odd", "none", "timed", PYTHONHASHSEED="1")
 
 
 def test_one_dag_a_group_with_the_four_tasks(parsed):
@@ -50,15 +62,54 @@ def test_one_dag_a_group_with_the_four_tasks(parsed):
     assert "Null" in json.dumps(found["dags"]["ivm_group_001"]["timetable"])
 
 
+@pytest.mark.parametrize(
+    ("group", "kind", "by_assets"),
+    [
+        ("by_cron", "CronDataIntervalTimetable", False),
+        ("by_assets", "AssetTriggeredTimetable", True),
+        ("by_both", "AssetOrTimeSchedule", True),
+        ("watched", "AssetTriggeredTimetable", True),
+        ("on_demand", "NullTimetable", False),
+    ],
+)
+def test_runs_start_by_cron_by_assets_by_both_or_on_demand(parsed, group, kind, by_assets):
+    assert parsed["timed"]["errors"] == {}
+    timetable = json.dumps(parsed["timed"]["dags"][f"ivm_{group}"]["timetable"])
+    assert kind in timetable
+    assert ("x-ivm://shop/orders" in timetable) == by_assets
+    assert "x-ivm://shop/days" not in timetable, "no view that reads it asks to be run on its updates"
+    assert ("DeltaLogTrigger" in timetable) == (group == "watched")
+    assert ("CronDataIntervalTimetable" in timetable) == (group in ("by_cron", "by_both"))
+
+
+def test_a_target_lag_is_a_deadline(parsed):
+    dags = parsed["timed"]["dags"]
+    assert "ivm_airflow.timing.tell_late" in json.dumps(dags["ivm_by_cron"]["deadline"])
+    assert not dags["ivm_on_demand"].get("deadline")
+
+
+def test_views_are_outlets_and_what_they_read_are_inlets(parsed):
+    dag = parsed["timed"]["dags"]["ivm_on_demand"]
+    [validate] = [task["__var"] for task in dag["tasks"] if task["__var"]["task_id"] == "validate"]
+    named = {side: sorted(asset["uri"] for asset in map(content, validate[side])) for side in ("inlets", "outlets")}
+    assert named == {"inlets": ["x-ivm://shop/days", "x-ivm://shop/orders"], "outlets": ["x-ivm://s/v", "x-ivm://s/w"]}
+
+
+def content(value):
+    return value.get("__var", value)
+
+
 def test_two_hundred_views_load_nothing_heavy(parsed):
     assert parsed["many"]["errors"] == {}
+    assert parsed["many"]["cpu_seconds"] < 1.0
     assert len(parsed["many"]["dags"]) == 20
     assert parsed["many"]["heavy"] == []
 
 
 def test_the_same_dags_in_any_process(parsed, folder):
-    again = parse(folder, "few", PYTHONHASHSEED="2", TZ="Asia/Tokyo")
-    assert json.dumps(parsed["few"]["dags"], sort_keys=True) == json.dumps(again["few"]["dags"], sort_keys=True)
+    again = parse(folder, "few", "timed", PYTHONHASHSEED="2", TZ="Asia/Tokyo")
+    for name in again:
+        assert json.dumps(parsed[name]["dags"], sort_keys=True) == json.dumps(again[name]["dags"], sort_keys=True)
 
 
 def test_without_a_manifest_there_is_no_dag_and_no_error(parsed):

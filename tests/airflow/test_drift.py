@@ -36,6 +36,7 @@ def run(monkeypatch, tmp_path):
     def run_with(engine):
         pushed = {}
         ti = SimpleNamespace(
+            task=SimpleNamespace(outlets=[]),
             xcom_pull=lambda task_ids, key=None: {"validate": ["gold.a"]} if task_ids == "cut" else [],
             xcom_push=lambda key, value: pushed.update({key: value}),
         )

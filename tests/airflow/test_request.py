@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from ivm_airflow.failures import Permanent
-from ivm_airflow.request import RunRequest, parse_request, target
+from ivm_airflow.request import RunRequest, parse_request, rewind_to, target
 
 ALLOWED = ("gold.orders", "gold.lines")
 DEFAULTS = {"views": None, "mode": "auto", "as_of": None, "measure_full": False, "reason": ""}
@@ -97,3 +97,26 @@ def test_the_instant_that_a_run_means(context, expected):
 def test_as_of_wins():
     as_of = datetime(2026, 1, 1, tzinfo=UTC)
     assert target(RunRequest(as_of=as_of), {"dag_run": run("scheduled"), "data_interval_end": END}) == as_of
+
+
+START = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+def test_a_rewind_goes_back_to_where_the_interval_begins_and_on_to_its_end():
+    request = parse_request({"mode": "rewind"}, ALLOWED)
+    context = {"dag_run": run("backfill"), "data_interval_start": START, "data_interval_end": END}
+    assert (rewind_to(request, context), target(request, context)) == (START, END)
+    assert request.forced and request.policy is None
+    assert rewind_to(RunRequest(), context) is None
+
+
+def test_a_rewind_goes_back_to_as_of_and_on_to_the_run_s_own_instant():
+    request = parse_request({"mode": "rewind", "as_of": "2026-11-01"}, ALLOWED)
+    context = {"dag_run": run("manual"), "data_interval_start": START}
+    assert rewind_to(request, context) == datetime(2026, 11, 1, tzinfo=UTC)
+    assert target(request, context) == datetime(2026, 11, 21, 10, 30, tzinfo=UTC)
+
+
+def test_a_rewind_without_an_instant_is_refused():
+    with pytest.raises(Permanent, match="needs `as_of`"):
+        rewind_to(parse_request({"mode": "rewind"}, ALLOWED), {"dag_run": run("manual"), "data_interval_start": START})

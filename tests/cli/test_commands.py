@@ -115,6 +115,15 @@ def test_maintain(run: Run, engine: type[StandIn]) -> None:
     assert "gold.sales" in shown.out and "1,234" in shown.out and "linear" in shown.out and not shown.err
 
 
+def test_a_run_can_go_back_in_time(run: Run, engine: type[StandIn]) -> None:
+    engine.answers["maintain"] = [replace(REPORT, strategy=Strategy.REWIND, reason=Reason.REWOUND)]
+    shown = run("maintain", "--mode", "REWIND", "--as-of", "2026-05-31 12:00")
+    assert engine.calls[0][2]["mode"] == "rewind" and engine.calls[0][2]["as_of"] == NOON
+    assert "rewound" in shown.out
+    run("maintain")
+    assert engine.calls[1][2]["mode"] == "catch_up"
+
+
 def test_instant_without_zone_is_utc(run: Run, engine: type[StandIn]) -> None:
     engine.answers["maintain"] = [REPORT]
     run("maintain", "--as-of", "2026-05-31 12:00")
@@ -284,6 +293,8 @@ def test_interruption(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         ("history",),
         ("maintain", "--as-of", "yesterday"),
         ("maintain", "--policy", "sometimes"),
+        ("maintain", "--mode", "sometimes"),
+        ("maintain", "--mode", "rewind"),
         ("query", "v", "--limit", "0"),
     ],
 )
@@ -303,7 +314,7 @@ def test_exit_codes_are_those_of_the_documentation(run: Run) -> None:
     help_text = " ".join(run("--help").out.split())
     assert "Exit codes: 0 done" in help_text
     for command in ("init", "plan", "apply", "explain", "maintain", "refresh", "validate", "status", "history", "query",
-                    "lineage", "drop", "doctor", "demo"):  # fmt: skip
+                    "lineage", "drop", "doctor", "demo", "trigger"):  # fmt: skip
         assert f"`ivm {command}" in documented
         shown = run(command, "--help")
         assert shown.code == 0 and "--json" in shown.out, command

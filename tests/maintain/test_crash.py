@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,8 @@ def change(spark, number: int) -> None:
     ).collect()
 
 
-def run_and_die(settings: Settings, point: str, skip: int, master: str | None = None) -> None:
-    arguments = [master or settings.spark.master, settings.catalog, settings.warehouse, point, str(skip)]
+def run_and_die(settings: Settings, point: str, skip: int, master: str | None = None, rewind_to: str = "") -> None:
+    arguments = [master or settings.spark.master, settings.catalog, settings.warehouse, point, str(skip), rewind_to]
     done = subprocess.run(
         [sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=300, check=False
     )
@@ -132,3 +133,32 @@ def test_a_run_killed_twice_in_a_row_with_changes_in_between(deployment):
     run_and_die(settings, "after:ivm_core.engine.execute.write", 0)
     change(engine.spark, 52)
     check_everything(engine)
+
+
+# Of a run that takes the views back first: every boundary between the intent to go back and the replay.
+REWIND_POINTS = (
+    ("after:ivm_core.catalog.catalog.Catalog.open_intent", 0),
+    ("before:ivm_core.maintain.rewind.restore", 2),
+    ("after:ivm_core.maintain.rewind.restore", 0),
+    ("after:ivm_core.maintain.rewind.restore", 4),
+    ("after:ivm_core.engine.execute.write", 1),
+)
+
+
+@pytest.mark.parametrize(("point", "skip"), REWIND_POINTS, ids=lambda value: str(value).rpartition("ivm_core.")[2])
+def test_a_killed_journey_back_is_finished_by_the_next_run(deployment, point, skip):
+    engine, settings = deployment
+    number = 60 + 2 * REWIND_POINTS.index((point, skip))
+    change(engine.spark, number)
+    engine.maintain()
+    then = datetime.now(UTC)
+    change(engine.spark, number + 1)
+    engine.maintain()
+    before = {name: len(engine.history(f"crash.{name}", 1000)) for name in VIEWS}
+    run_and_die(settings, point, skip, rewind_to=then.isoformat())
+    check_everything(engine)
+    assert any(
+        record.strategy == "rewind"
+        for name in VIEWS
+        for record in engine.history(f"crash.{name}", len(engine.history(f"crash.{name}", 1000)) - before[name])
+    )

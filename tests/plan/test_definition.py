@@ -54,6 +54,25 @@ def test_a_schedule_names_the_group(schedule: str, group: str) -> None:
     assert parse_definition(f"CREATE MATERIALIZED VIEW v SCHEDULE CRON '{schedule}' AS SELECT 1 AS a").group == group
 
 
+@pytest.mark.parametrize(
+    ("clauses", "group", "schedule"),
+    [
+        ("TRIGGER ON UPDATE", "on_update", None),
+        ("SCHEDULE CRON '@daily' trigger on update", "cron_daily_or_on_update", "@daily"),
+        ("TRIGGER ON UPDATE GROUP eager", "eager", None),
+    ],
+)
+def test_updates_of_tables_can_start_runs(clauses: str, group: str, schedule: str | None) -> None:
+    view = parse_definition(f"CREATE MATERIALIZED VIEW v {clauses} AS SELECT 1 AS a")
+    assert (view.on_update, view.group, view.schedule) == (True, group, schedule)
+
+
+def test_lag_and_watch_are_intervals() -> None:
+    properties = "TBLPROPERTIES ('ivm.watch_every' = '30 seconds', 'ivm.target_lag' = '1 hour')"
+    view = parse_definition(f"CREATE MATERIALIZED VIEW v TRIGGER ON UPDATE {properties} AS SELECT 1 AS a")
+    assert (view.watch_every, view.target_lag) == (timedelta(seconds=30), timedelta(hours=1))
+
+
 HEAD = "CREATE MATERIALIZED VIEW "
 
 MISTAKES = [
@@ -74,6 +93,15 @@ MISTAKES = [
     (HEAD + "v COMMENT a AS SELECT 1", DefinitionError, "the comment as a quoted string", (1, 36)),
     (HEAD + "v\nSCHEDULE EVERY 1 HOUR AS SELECT 1", DefinitionError, "Expected CRON", (2, 10)),
     (HEAD + "v\nSCHEDULE CRON '0 25 * * *' AS SELECT 1", DefinitionError, "hour '25' is not between 0 and 23", (2, 15)),
+    (HEAD + "v TRIGGER ON CHANGE AS SELECT 1", DefinitionError, "Expected UPDATE, found 'CHANGE'", (1, 39)),
+    (HEAD + "v TRIGGER ON UPDATE TRIGGER ON UPDATE AS SELECT 1", DefinitionError, "TRIGGER is given twice", (1, 46)),
+    (
+        HEAD + "v TBLPROPERTIES ('ivm.watch_every' = '1 minute') AS SELECT 1",
+        DefinitionError,
+        "needs the clause TRIGGER ON UPDATE",
+        (1, 43),
+    ),
+    (HEAD + "v TBLPROPERTIES ('ivm.target_lag' = 'soon') AS SELECT 1", DefinitionError, "not an interval", (1, 43)),
     (HEAD + "v GROUP `a/b` AS SELECT 1", DefinitionError, "may hold only letters", (1, 34)),
     (
         HEAD + "v TBLPROPERTIES ('ivm.policy' = 'x') AS SELECT 1",

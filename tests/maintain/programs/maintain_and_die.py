@@ -1,13 +1,14 @@
 """Maintain all views of a deployment, and die by SIGKILL at one named point of the protocol.
 
 Arguments: master (``local[2]`` or ``sc://…``), catalogue URL, warehouse, point (``before:`` or ``after:`` and a function),
-and how many calls of that function are let through first.
+how many calls of that function are let through first, and, to go back in time first, the instant.
 """
 
 import importlib
 import os
 import signal
 import sys
+from datetime import datetime
 from typing import Any
 
 from ivm_core import Engine
@@ -40,7 +41,7 @@ def die_at(point: str, skip: int) -> None:
     setattr(owner, attribute, killing)
 
 
-def main(master: str, catalog: str, warehouse: str, point: str, skip: str) -> None:
+def main(master: str, catalog: str, warehouse: str, point: str, skip: str, rewind_to: str = "") -> None:
     settings = Settings.load(
         catalog=catalog,
         warehouse=warehouse,
@@ -48,7 +49,10 @@ def main(master: str, catalog: str, warehouse: str, point: str, skip: str) -> No
     )
     die_at(point, int(skip))
     with Engine.open(settings=settings) as engine:
-        engine.maintain()
+        if rewind_to:
+            engine.maintain(mode="rewind", as_of=datetime.fromisoformat(rewind_to))
+        else:
+            engine.maintain()
     sys.stdout.write("survived\n")
 
 

@@ -1,0 +1,80 @@
+"""The manifest: groups and views as DAG files read them, without a database, Spark or a clock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+
+from ivm_core.catalog.model import ViewRecord
+from ivm_core.maintain.session import Session
+from ivm_core.plan.clock import CLOCK
+from ivm_core.plan.definition import ViewDefinition, parse_definition
+
+MANIFEST_VERSION = 1
+
+
+def write_manifest(session: Session) -> Path:
+    """Write what DAG files read: groups and views in a stable order, nothing that changes from run to run."""
+    groups: dict[str, list[ViewRecord]] = {}
+    for view in session.catalog.views():
+        groups.setdefault(view.group, []).append(view)
+    names = {view.name for views in groups.values() for view in views}
+    document = {
+        "version": MANIFEST_VERSION,
+        "groups": [
+            _group(session, group, sorted(members, key=lambda view: view.name), names)
+            for group, members in sorted(groups.items())
+        ],
+    }
+    path = session.settings.manifest
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written beside and renamed: the DAG processor never reads half a file.
+    draft = path.with_suffix(".tmp")
+    draft.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    draft.replace(path)
+    return path
+
+
+def _group(session: Session, name: str, members: list[ViewRecord], views: set[str]) -> dict[str, object]:
+    definitions = [parse_definition(view.sql) for view in members]
+    watched = {
+        table
+        for view, definition in zip(members, definitions, strict=True)
+        if definition.watch_every
+        for table in _tables(view, views)
+    }
+    return {
+        "name": name,
+        "schedule": next((view.schedule for view in members if view.schedule), None),
+        "on_update": any(definition.on_update for definition in definitions),
+        "target_lag_seconds": _least(definition.target_lag for definition in definitions),
+        "watch_every_seconds": _least(definition.watch_every for definition in definitions),
+        "watched": {table: session.location(table) for table in sorted(watched)},
+        "views": [_view(view, definition, views) for view, definition in zip(members, definitions, strict=True)],
+    }
+
+
+def _view(view: ViewRecord, definition: ViewDefinition, views: set[str]) -> dict[str, object]:
+    return {
+        "name": view.name,
+        "depends_on": sorted(table for table in view.tables if table in views),
+        "tables": _tables(view, views),
+        "policy": str(view.policy),
+        "on_update": definition.on_update,
+        "validate_every_seconds": _seconds(definition.validate_every),
+        "comment": view.comment,
+    }
+
+
+def _tables(view: ViewRecord, views: set[str]) -> list[str]:
+    return sorted(table for table in view.tables if table not in views and table != CLOCK)
+
+
+def _least(intervals: Iterable[timedelta | None]) -> float | None:
+    return min((interval.total_seconds() for interval in intervals if interval is not None), default=None)
+
+
+def _seconds(interval: timedelta | None) -> float | None:
+    return None if interval is None else interval.total_seconds()

@@ -1,0 +1,66 @@
+"""The sections of the settings: Spark, limits, Airflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+MASTERS = ("spark://", "sc://", "k8s://", "local[")
+
+
+def _dotted(value: Any) -> Any:
+    """``{"spark": {"x": true}}``, which is how TOML reads an unquoted ``spark.x = true``, → ``{"spark.x": "true"}``."""
+    return dict(_flatten("", value)) if isinstance(value, Mapping) else value
+
+
+def _flatten(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            yield from _flatten(f"{name}.", value)
+        elif isinstance(value, bool):
+            yield name, "true" if value else "false"
+        else:
+            yield name, str(value) if isinstance(value, int | float) else value
+
+
+def _known_master(master: str) -> str:
+    if master not in ("local", "yarn") and not master.startswith(MASTERS):
+        raise ValueError("use local[*], local[N], spark://host:port, sc://host:port, yarn or k8s://…")
+    return master
+
+
+class SparkSettings(BaseModel):
+    """How Spark is reached and sized. ``shuffle_partitions`` None: chosen from the size of the batch."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    master: Annotated[str, AfterValidator(_known_master)] = "local[*]"
+    driver_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmgtKMGT]$")] = "2g"
+    shuffle_partitions: Annotated[int, Field(ge=1)] | None = None
+    # Not shown by repr: storage keys are Spark configuration too.
+    conf: Annotated[dict[str, str], BeforeValidator(_dotted)] = Field(default_factory=dict, repr=False)
+
+
+class LimitSettings(BaseModel):
+    """Where one way of doing something gives way to another."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    pushdown_cap: Annotated[int, Field(ge=0)] = 1000  # literal keys in one IN list; past it a range
+    replace_rows: Annotated[int, Field(ge=0)] = 100_000  # states up to this many rows are rewritten, not merged
+    sample_rows: Annotated[int, Field(ge=0)] = 20  # differing rows that a validation shows on each side
+    keep_jobs: bool = False  # store every batch's job in the catalogue
+
+
+class AirflowSettings(BaseModel):
+    """The Airflow whose DAGs ``ivm trigger`` starts: an access token, or a name and password that one is asked for with."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: Annotated[str, Field(pattern=r"^https?://[^/?#@\s]+(/[^?#@\s]*)?$")] = "http://localhost:8080"
+    username: Annotated[str, Field(min_length=1)] | None = None
+    password: SecretStr | None = None
+    token: SecretStr | None = None
