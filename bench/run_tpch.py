@@ -24,7 +24,10 @@ ALL_VIEWS = "all views"
 
 @dataclass(frozen=True, slots=True)
 class TpchOptions:
-    """``percents``: sizes of changes, in percent of the orders; ``group``: also time all views in one run."""
+    """``percents``: sizes of changes, in percent of the orders; ``group``: also time all views in one run.
+
+    ``warm_up``: make one change before all others, and do not count it.
+    """
 
     scale: float = 1.0
     kind: Kind = Kind.BOTH
@@ -32,6 +35,7 @@ class TpchOptions:
     views: tuple[str, ...] = ()
     repeats: int = 5
     group: bool = True
+    warm_up: bool = True
 
 
 def run(options: TpchOptions, place: Place, display: Display) -> BenchResult:
@@ -47,8 +51,9 @@ def run(options: TpchOptions, place: Place, display: Display) -> BenchResult:
 
 def _measure(tpch: TpchSubjects, options: TpchOptions, display: Display) -> Iterator[Trial]:
     # The first change after loading meets code that no one has run yet: it is made, and not counted.
-    for _ in changed_trials(tpch, options.kind, max(options.percents), 0, display, warm_up=True):
-        pass
+    if options.warm_up:
+        for _ in changed_trials(tpch, options.kind, max(options.percents), 0, display, warm_up=True):
+            pass
     for percent in options.percents:
         _start_over(tpch, display)
         yield from changed_trials(tpch, options.kind, percent, options.repeats, display)

@@ -117,6 +117,32 @@ def scale(
     _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
 
 
+@bench.command()
+def trickle(
+    sf: Scale = 0.1,
+    batches: Annotated[int, typer.Option("--batches", min=3, help="How many batches, one after the other.")] = 1000,
+    orders: Annotated[int, typer.Option("--orders", min=1, help="Orders that each batch touches.")] = 10,
+    change: Change = "RF1",
+    views: Views = None,
+    upkeep: Annotated[
+        str, typer.Option("--upkeep", help="Upkeep of states: on, off, or both in turn.", metavar="on|off|both")
+    ] = "both",
+    out: Folder = None,
+    master: Master = "local[*]",
+    driver_memory: Memory = "3g",
+    as_json: AsJson = False,
+) -> None:
+    """Many small batches: percentiles, growth over the run, and what the upkeep of states does to it."""
+    _check_installed()
+    from bench.run_trickle import TrickleOptions, run
+
+    wanted = {"on": (True,), "off": (False,), "both": (False, True)}
+    if upkeep not in wanted:
+        raise typer.BadParameter(f"use one of {', '.join(wanted)}", param_hint="--upkeep")
+    options = TrickleOptions(sf, batches, orders, _kind(change), tuple(views or ()), wanted[upkeep])
+    _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
+
+
 def _kind(change: str) -> Kind:
     from bench.changes import Kind
 
