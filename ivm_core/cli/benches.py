@@ -143,6 +143,28 @@ def trickle(
     _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
 
 
+@bench.command()
+def dag(
+    scale: Annotated[float, typer.Option("--scale", min=0.0002, help="Size; 1 has a million orders.")] = 0.1,
+    percent: Annotated[
+        list[float] | None,
+        typer.Option("--percent", min=0.001, max=50, help="Percent changed; may be repeated. Default: 1 and 0.1."),
+    ] = None,
+    views: Views = None,
+    repeat: Repeat = 5,
+    out: Folder = None,
+    master: Master = "local[*]",
+    driver_memory: Memory = "3g",
+    as_json: AsJson = False,
+) -> None:
+    """A warehouse of 48 views, bronze to gold: the whole group against every model by plain Spark."""
+    _check_installed()
+    from bench.run_dag import DagOptions, run
+
+    options = DagOptions(scale, tuple(dict.fromkeys(percent or (1.0, 0.1))), repeat, tuple(views or ()))
+    _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
+
+
 def _kind(change: str) -> Kind:
     from bench.changes import Kind
 
