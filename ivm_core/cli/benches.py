@@ -165,6 +165,34 @@ def dag(
     _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
 
 
+@bench.command()
+def chooser(
+    sf: Scale = 0.1,
+    change: Annotated[
+        list[str] | None, typer.Option("--change", help="RF1, RF2, RF1+RF2 or RF3; may be repeated. Default: all.")
+    ] = None,
+    percent: Annotated[
+        list[float] | None,
+        typer.Option("--percent", min=0.001, max=50, help="May be repeated. Default: 0.01, 0.1, 1, 10 and 50."),
+    ] = None,
+    views: Views = None,
+    repeat: Repeat = 3,
+    out: Folder = None,
+    master: Master = "local[*]",
+    driver_memory: Memory = "3g",
+    as_json: AsJson = False,
+) -> None:
+    """Many views and changes: how often auto picks the faster way, and what its other picks cost."""
+    _check_installed()
+    from bench.changes import Kind
+    from bench.run_chooser import ChooserOptions, run
+
+    kinds = tuple(dict.fromkeys(_kind(name) for name in change or tuple(Kind)))
+    percents = tuple(dict.fromkeys(percent or (0.01, 0.1, 1.0, 10.0, 50.0)))
+    options = ChooserOptions(sf, kinds, percents, tuple(views or ()), repeat)
+    _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
+
+
 def _kind(change: str) -> Kind:
     from bench.changes import Kind
 
