@@ -29,7 +29,7 @@ class Model:
     strategy: str
     seconds: float
     full_seconds: float
-    rows_changed: int
+    rows_changed: int | None = None
     equal: bool = True
 
 
@@ -171,7 +171,7 @@ def _section(percent: float, entries: Sequence[Mapping[str, Any]]) -> Section:
             seconds(entry["auto_seconds"]),
             seconds(entry["full_seconds"]),
             times(entry["ratio"]),
-            count(int(entry["rows_changed"])),
+            count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
             "✓" if entry["equal"] else "✗",
         )
         for entry in entries

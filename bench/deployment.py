@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from bench.meter import Meter
 from ivm_core import Engine
 from ivm_core.engine.session import check_java
@@ -24,12 +26,16 @@ DRIVER_MEMORY = "3g"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a benchmark works: ``base`` holds its results and deployments, ``spark`` a session of its caller, if any."""
+    """Where a benchmark works: ``base`` holds its results and deployments, ``data`` the generated rows, kept for the next.
+
+    ``spark``: a session of its caller, if any.
+    """
 
     base: Path = ROOT / ".ivm" / "bench"
     master: str = "local[*]"
     driver_memory: str = DRIVER_MEMORY
     spark: SparkSession | None = None
+    data: Path = ROOT / ".ivm" / "data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +78,12 @@ def deployment(
     folder = place.base / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    _drop(spark, schemas)
+    drop_schemas(spark, *schemas)
     try:
         with Engine.open(spark=spark, settings=_settings(place, folder, limits)) as engine:
             yield Deployment(folder, spark, engine, Meter(spark))
     finally:
-        _drop(spark, schemas)
+        drop_schemas(spark, *schemas)
         shutil.rmtree(folder / "warehouse", ignore_errors=True)
 
 
@@ -91,9 +97,20 @@ def _settings(place: Place, folder: Path, limits: Mapping[str, int] | None = Non
     )
 
 
-def _drop(spark: SparkSession, schemas: tuple[str, ...]) -> None:
+def make_schemas(spark: SparkSession, *schemas: str) -> None:
+    """Make schemas exist."""
     for schema in schemas:
-        spark.sql(f"DROP SCHEMA IF EXISTS {schema} CASCADE").collect()
+        spark.sql(exp.Create(this=_schema(schema), kind="SCHEMA", exists=True).sql("spark")).collect()
+
+
+def drop_schemas(spark: SparkSession, *schemas: str) -> None:
+    """Drop schemas where they exist, with their tables."""
+    for schema in schemas:
+        spark.sql(exp.Drop(tables=[_schema(schema)], kind="SCHEMA", exists=True, cascade=True).sql("spark")).collect()
+
+
+def _schema(name: str) -> exp.Table:
+    return exp.Table(db=exp.to_identifier(name, quoted=True))
 
 
 @contextmanager

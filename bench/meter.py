@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -50,22 +51,22 @@ class Meter:
         return answer, Cost(seconds, rows, size, rows_written, bytes_written)
 
     def _last_stage(self) -> int:
-        return max((stage.stageId() for stage in self._stages()[:1]), default=-1)
+        return next((int(stage.stageId()) for stage in self._stages()), -1)
 
     def _read_since(self, last: int) -> tuple[int | None, int | None]:
         if self._jvm is None:
             return None, None
-        stages = [stage for stage in self._stages() if stage.stageId() > last]
+        stages = list(takewhile(lambda stage: stage.stageId() > last, self._stages()))
         return sum(stage.inputRecords() for stage in stages), sum(stage.inputBytes() for stage in stages)
 
-    def _stages(self) -> list[Any]:
-        """Spark's finished and running stages, newest first."""
+    def _stages(self) -> Iterator[Any]:
+        """Spark's finished and running stages, newest first; each costs a call into the JVM."""
         if self._jvm is None:
-            return []
+            return
         self._jvm.listenerBus().waitUntilEmpty()
         none = self._gateway.new_array(self._gateway.jvm.double, 0)
         stages = self._jvm.statusStore().stageList(None, False, False, none, None)
-        return [stages.apply(place) for place in range(stages.size())]
+        yield from (stages.apply(place) for place in range(stages.size()))
 
 
 def newest_version(location: str | None) -> int:

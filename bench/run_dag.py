@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from bench.bench_result import BenchResult
 from bench.dag_report import Model, Round, describe
 from bench.demo_display import Display
-from bench.deployment import Deployment, Place, deployment, warm_session
+from bench.deployment import Deployment, Place, deployment, make_schemas, warm_session
 from bench.environment import environment
 from bench.plain_spark import SCHEMA as FULL_SCHEMA
 from bench.plain_spark import full_name
@@ -24,12 +25,16 @@ INITIAL = 100.0  # the percentage under which the first build is told of
 
 @dataclass(frozen=True, slots=True)
 class DagOptions:
-    """``scale`` 1 has a million orders; ``percents``: sizes of the batches after the initial one."""
+    """``scale`` 1 has a million orders; ``percents``: sizes of the batches after the initial one.
+
+    ``warm_up``: make one change of each size more than is counted.
+    """
 
     scale: float = 0.1
     percents: tuple[float, ...] = (1.0, 0.1)
     repeats: int = 5
     views: tuple[str, ...] = ()
+    warm_up: bool = True
 
 
 def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
@@ -41,20 +46,18 @@ def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
             data = WarehouseData(options.scale)
             with display.step("Load raw tables"):
                 data.load(opened)
-                spark.sql(f"CREATE SCHEMA IF NOT EXISTS {FULL_SCHEMA}").collect()
+                make_schemas(spark, FULL_SCHEMA)
             refused: dict[str, str] = {}
-            rounds = [_build(opened, views, data.orders, refused, display)]
+            rounds = [_build(opened, views, refused, display)]
             kept = tuple(view for view in views if view.name not in refused)
             loaded = data.orders
             for percent in options.percents:
-                found, loaded = _rounds(opened, kept, data, percent, loaded, options.repeats, display)
+                found, loaded = _rounds(opened, kept, data, percent, loaded, options, display)
                 rounds += found
     return describe(asdict(options), facts, rounds, refused)
 
 
-def _build(
-    place: Deployment, views: Sequence[ViewDefinition], orders: int, refused: dict[str, str], display: Display
-) -> Round:
+def _build(place: Deployment, views: Sequence[ViewDefinition], refused: dict[str, str], display: Display) -> Round:
     """The initial batch: every view created, and every model run by plain Spark."""
     models = []
     with display.step("Initial build", 2 * len(views)) as advance:
@@ -71,7 +74,7 @@ def _build(
         found = []
         for view, seconds in models:
             full = refresh_fully(place, view.name, view.query, _renamed(views))
-            found.append(Model(view.name, "full", seconds, full.seconds, orders))
+            found.append(Model(view.name, "full", seconds, full.seconds))
             advance(view.name)
     return Round(INITIAL, built, tuple(found), {})
 
@@ -82,20 +85,21 @@ def _rounds(
     data: WarehouseData,
     percent: float,
     loaded: int,
-    repeats: int,
+    options: DagOptions,
     display: Display,
 ) -> tuple[list[Round], int]:
     """Rounds of changes, each followed by the group's run and by every model's; they take turns in going first.
 
-    The first one of each size is not counted. Also returns how many orders there are then.
+    A first one of each size is not counted where ``options`` say so. Also returns how many orders there are then.
     """
     rounds: list[Round] = []
-    with display.step(f"{percent:g} % changed", (repeats + 1) * len(views)) as advance:
-        for turn, (now, rows) in enumerate(data.changes(place.spark, percent, loaded, repeats + 1)):
+    turns = options.repeats + options.warm_up
+    with display.step(f"{percent:g} % changed", turns * len(views)) as advance:
+        for turn, (now, rows) in enumerate(data.changes(place.spark, percent, loaded, turns)):
             fulls: dict[str, float] = {}
             if turn % 2:
                 fulls = _run_models(place, views)
-            reports, cost = place.meter.measure(place.engine.maintain)
+            reports, cost = place.meter.measure(partial(place.engine.maintain, raise_errors=False))
             if not fulls:
                 fulls = _run_models(place, views)
             by_view = {report.view: report for report in reports}
@@ -114,7 +118,7 @@ def _rounds(
                 )
                 advance(view.name)
             loaded = now
-            if turn:
+            if turn >= options.warm_up:
                 rounds.append(Round(percent, cost.seconds, tuple(models), rows, cost.rows_read))
     return rounds, loaded
 

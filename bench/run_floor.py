@@ -14,7 +14,7 @@ from sqlglot import exp
 from bench.bench_result import BenchResult
 from bench.changes import Kind
 from bench.demo_display import Display
-from bench.deployment import Deployment, Place, warm_session
+from bench.deployment import Deployment, Place, drop_schemas, make_schemas, warm_session
 from bench.environment import environment
 from bench.floor_report import FloorTrial, describe
 from bench.plain_spark import same_rows
@@ -50,15 +50,14 @@ def run(options: FloorOptions, place: Place, display: Display) -> BenchResult:
         with open_tpch(place, "floor", spark, options.scale, (), display) as tpch:
             try:
                 with display.step("Build views", len(views)) as advance:
-                    spark.sql(f"CREATE SCHEMA IF NOT EXISTS {RAW_SCHEMA}").collect()
+                    make_schemas(spark, RAW_SCHEMA)
                     for view in views:
                         tpch.place.engine.create(view.sql)
                         _create_raw(tpch.place, view)
                         advance(view.name)
                 found = tuple(_measure(tpch, views, options, display))
             finally:
-                for schema in (RAW_SCHEMA, "bench_floor"):
-                    spark.sql(f"DROP SCHEMA IF EXISTS {schema} CASCADE").collect()
+                drop_schemas(spark, RAW_SCHEMA, "bench_floor")
     return describe(asdict(options), facts, found)
 
 

@@ -92,7 +92,8 @@ def _group_trials(tpch: TpchSubjects, options: TpchOptions, percent: float, disp
 
 
 def _maintain_auto(tpch: TpchSubjects) -> list[MaintenanceReport]:
-    return tpch.place.engine.maintain([subject.name for subject in tpch.subjects])
+    # A view that fails is found by the comparison; the others are measured all the same.
+    return tpch.place.engine.maintain([subject.name for subject in tpch.subjects], raise_errors=False)
 
 
 def _refresh_all(tpch: TpchSubjects) -> Cost:

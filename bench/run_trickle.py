@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from bench.bench_result import BenchResult
 from bench.changes import Kind
 from bench.demo_display import Display
-from bench.deployment import Deployment, Place, warm_session
+from bench.deployment import Deployment, Place, drop_schemas, warm_session
 from bench.environment import environment
 from bench.order_keys import loaded_orders
 from bench.run_floor import FOLDER
@@ -48,7 +48,7 @@ def run(options: TrickleOptions, place: Place, display: Display) -> BenchResult:
                 try:
                     found += _measure(tpch, views, options, upkeep, display)
                 finally:
-                    spark.sql("DROP SCHEMA IF EXISTS bench_floor CASCADE").collect()
+                    drop_schemas(spark, "bench_floor")
     return describe(asdict(options), facts, found)
 
 

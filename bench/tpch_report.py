@@ -57,7 +57,11 @@ def describe(
             (f"{len(views) - wrong} of {len(views)}", "points equal to the query each time"),
         ),
         sections=(*(_section([p for p in points if p.percent == size], size) for size in percents), *_curves(views)),
-        notes=(*NOTES, *(f"{view} is left out: {why}" for view, why in refused.items())),
+        notes=(
+            *NOTES,
+            *(f"{view} is left out: {why}" for view, why in refused.items()),
+            *dict.fromkeys(f"{trial.view} failed: {trial.error}" for p in points for trial in p.trials if trial.error),
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bench import tpch_data
 from bench.changes import Kind, Loaded, apply_change, changes_in_a_row
 from bench.demo_display import Display
-from bench.deployment import Deployment, Place, deployment
+from bench.deployment import Deployment, Place, deployment, make_schemas
 from bench.plain_spark import SCHEMA as FULL_SCHEMA
 from bench.refresh_functions import Stream
 from bench.subjects import COPY_SCHEMA, Subject, create_subjects, read_views
@@ -41,7 +41,7 @@ class TpchSubjects:
 
     def catch_up(self) -> None:
         """Bring every view to the tables as they are, untimed."""
-        self.place.engine.maintain()
+        self.place.engine.maintain(raise_errors=False)
 
     def start_over(self) -> None:
         """Bring the tables back to the loaded state, and the views with them, untimed."""
@@ -67,19 +67,23 @@ def open_tpch(
     display: Display,
     limits: Mapping[str, int] | None = None,
 ) -> Iterator[TpchSubjects]:
-    """Generate and load the data, build each of the views and its copy. ``limits``: settings of the deployment."""
+    """Generate and load the data, build each of the views and its copy. ``limits``: settings of the deployment.
+
+    Raises SettingsError where none of the views can be built.
+    """
     with display.step(f"Generate SF {scale:g}", len(tpch_data.TABLES)) as advance:
-        data = tpch_data.generate(scale, place.base.parent / "data", advance)
+        data = tpch_data.generate(scale, place.data, advance)
     with deployment(place, name, spark, SCHEMAS, limits) as opened:
         with display.step(f"Load SF {scale:g}", len(tpch_data.TABLES)) as advance:
             tpch_data.create_tables(spark)
             tpch_data.load(spark, data, advance)
             _declare_keys(opened)
             loaded = Loaded.of(spark)
-        for schema in (COPY_SCHEMA, FULL_SCHEMA):
-            spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}").collect()
+        make_schemas(spark, COPY_SCHEMA, FULL_SCHEMA)
         with display.step("Build views", len(definitions)) as advance:
             subjects, refused = create_subjects(opened, definitions, advance)
+        if definitions and not subjects:
+            raise SettingsError("None of the views can be built: " + " ".join(refused.values()))
         yield TpchSubjects(opened, scale, Stream(scale, data), loaded, subjects, refused)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,10 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot import exp
 
-from bench.deployment import Deployment
+from bench.deployment import Deployment, make_schemas
+from ivm_core.batch.volume import changed_rows
+from ivm_core.engine.log import TableLog
+from ivm_core.engine.tables import describe_table
 from ivm_core.plan.definition import parse_table
 
 if TYPE_CHECKING:
@@ -38,8 +40,7 @@ class WarehouseData:
 
     def load(self, place: Deployment) -> None:
         """Create the raw tables, fill them, and tell the engine of their keys."""
-        for schema in reversed(SCHEMAS):
-            place.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}").collect()
+        make_schemas(place.spark, *SCHEMAS)
         for file in sorted((FOLDER / "tables").glob("*.sql")):
             place.spark.sql(file.read_text("utf-8")).collect()
         for table in _tables():
@@ -57,17 +58,15 @@ class WarehouseData:
         step = max(2, round(100 / percent * CHANGE_SHARE))
         for turn in range(repeats):
             more = loaded + max(1, round(self.orders * percent / 100))
-            rows: Counter[str] = Counter()
+            before = {table: _newest(spark, table) for table in _tables()}
             for table in _tables():
                 if table != "stores":
                     first, last = self._numbers(table, loaded), self._numbers(table, more)
-                    rows[f"wh_raw.{table}"] += _run(spark, "load", table, first=first, last=last, **self._sizes())
+                    _run(spark, "load", table, first=first, last=last, **self._sizes())
             for file in sorted((FOLDER / "change").glob("*.sql")):
-                rows[f"wh_raw.{file.stem}"] += _run(
-                    spark, "change", file.stem, step=step, residue=(loaded + turn) % step
-                )
+                _run(spark, "change", file.stem, step=step, residue=(loaded + turn) % step)
             loaded = more
-            yield loaded, dict(rows)
+            yield loaded, {f"wh_raw.{table}": _rows_since(spark, table, version) for table, version in before.items()}
 
     def _numbers(self, table: str, orders: int) -> int:
         """How many row numbers a table takes where there are so many orders."""
@@ -85,8 +84,21 @@ def _tables() -> list[str]:
     return [file.stem for file in sorted((FOLDER / "load").glob("*.sql"))]
 
 
-def _run(spark: SparkSession, folder: str, name: str, **arguments: int) -> int:
-    """Run a statement with the arguments in place of its ``:names``; returns the rows that it touched."""
+def _run(spark: SparkSession, folder: str, name: str, **arguments: int) -> None:
+    """Run a statement with the arguments in place of its ``:names``."""
     tree = sqlglot.parse_one((FOLDER / folder / f"{name}.sql").read_text("utf-8"), dialect="spark")
-    answer = spark.sql(exp.replace_placeholders(tree, **arguments).sql("spark")).collect()
-    return int(answer[0][0]) if answer and answer[0] and answer[0][0] is not None else 0
+    spark.sql(exp.replace_placeholders(tree, **arguments).sql("spark")).collect()
+
+
+def _newest(spark: SparkSession, table: str) -> int:
+    return _log(spark, table).version()
+
+
+def _rows_since(spark: SparkSession, table: str, version: int) -> int:
+    """Rows of change that the commits after a version made: an UPDATE's count twice."""
+    log = _log(spark, table)
+    return changed_rows(log.commits(version, log.version()))
+
+
+def _log(spark: SparkSession, table: str) -> TableLog:
+    return TableLog(describe_table(spark, f"wh_raw.{table}").location, spark)

@@ -62,7 +62,7 @@ def database(spark: SparkSession, spark_settings: Settings, tpch_folder: Path) -
 @pytest.fixture
 def place(spark: SparkSession, tmp_path: Path) -> Place:
     """Where a benchmark of the tests works, in their session."""
-    return Place(tmp_path / "bench", spark=spark)
+    return Place(tmp_path / "bench", spark=spark, data=tmp_path / "data")
 
 
 def _versions(spark: SparkSession) -> dict[str, int]:

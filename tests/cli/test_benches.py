@@ -11,7 +11,15 @@ from ivm_core.cli.app import main
 
 @pytest.mark.parametrize(
     "arguments",
-    [("tpch", "--change", "RF9"), ("tpch", "--percent", "51"), ("scale", "--sf", "0"), ("floor", "--repeat", "0")],
+    [
+        ("tpch", "--change", "RF9"),
+        ("tpch", "--percent", "51"),
+        ("scale", "--sf", "0"),
+        ("floor", "--repeat", "0"),
+        ("trickle", "--upkeep", "perhaps"),
+        ("dag", "--percent", "60"),
+        ("chooser", "--change", "RF0"),
+    ],
 )
 def test_wrong_usage(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", *arguments, "--json"]) == 64
