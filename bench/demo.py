@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
 import shutil
 import signal
 import socket
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from bench import tpch_data
 from bench.demo_display import Display
 from bench.demo_rounds import TITLES, run_round
+from bench.environment import machine, software
 from bench.local_airflow import Airflow, start_airflow
 from bench.refresh_functions import Stream
 from bench.report_page import render_page
@@ -33,7 +33,7 @@ from bench.results import DemoResult, Round, join_reports
 from ivm_core import Engine
 from ivm_core.cost.model import Strategy
 from ivm_core.engine.connect_server import start_connect_server
-from ivm_core.engine.session import check_java, java_version, open_session
+from ivm_core.engine.session import check_java, open_session
 from ivm_core.errors import DriftError, EnvironmentProblem
 from ivm_core.settings import Settings
 
@@ -251,19 +251,8 @@ def _end_session(spark: SparkSession, url: str) -> None:
 
 
 def _machine() -> dict[str, str]:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
-        "machine": f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB",
-        "software": f"Spark {version('pyspark')}, Delta Lake {version('delta-spark')}, Airflow {version('apache-airflow')}, "
-        f"Java {java_version()}, Python {platform.python_version()}",
+        "machine": machine(),
+        "software": f"{software()}, Airflow {version('apache-airflow')}",
         "Spark driver": DRIVER_MEMORY.replace("g", " GiB"),
     }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()

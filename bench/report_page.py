@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.results import DemoResult, ViewResult
@@ -123,6 +124,21 @@ def chart_rounds(result: DemoResult) -> Chart:
             )
         )
     return Chart(tuple(rows), _ticks(longest, scale), len(rows) * height + AXIS_HEIGHT)
+
+
+def bar_chart(groups: Sequence[tuple[str, Sequence[tuple[str, float]], float | None]]) -> Chart:
+    """Labelled groups of bars, each bar a kind and seconds; the ratio, if any, is said at the edge."""
+    longest = max((spent for _, bars, _ in groups for _, spent in bars), default=0.0)
+    scale = _scale(longest)
+    rows = []
+    for position, (label, bars, ratio) in enumerate(groups):
+        top = position * ROW_HEIGHT + 6
+        drawn = tuple(
+            Bar(top + place * (BAR_HEIGHT + 2), spent * scale, kind, seconds(spent))
+            for place, (kind, spent) in enumerate(bars)
+        )
+        rows.append(ChartRow(label, top, drawn, _gain(ratio), None if ratio is None else ratio >= 1))
+    return Chart(tuple(rows), _ticks(longest, scale), len(rows) * ROW_HEIGHT + AXIS_HEIGHT)
 
 
 def seconds(value: float | None) -> str:

@@ -10,6 +10,7 @@ import typer
 from typer.exceptions import TyperException
 
 from ivm_core.cli import inspection, operation, project
+from ivm_core.cli.benches import bench
 from ivm_core.cli.output import print_error
 from ivm_core.cli.trigger import trigger
 from ivm_core.errors import IvmError
@@ -69,6 +70,7 @@ for function in (
     project.demo,
 ):
     app.command()(function)
+app.add_typer(bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@ from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
+from ivm_core.maintain.upkeep import keep_up
 from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
@@ -114,6 +115,7 @@ def maintain_views(
             try:
                 back = rewind_view(session, view, rewind_to, cut, policy, run_id) if rewind_to else None
                 reports[view.name] = joined(back, maintain_view(session, view, cut, policy, run_id))
+                keep_up(session, reports[view.name])
             except Exception as error:  # any failure of one view leaves the others their run
                 # The report carries the message; whoever shows reports shows it.
                 logger.info("%s failed: %s", view.name, type(error).__name__)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench import tpch_data
+from bench.deployment import Place
 from bench.refresh_functions import Stream
 from ivm_core.engine.log import TableLog
 from ivm_core.settings import Settings
@@ -43,9 +44,9 @@ def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tpch_data.generate(SCALE, tmp_path_factory.mktemp("tpch"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def database(spark: SparkSession, spark_settings: Settings, tpch_folder: Path) -> Iterator[Database]:
-    """Loaded, then RF1, RF2 and RF3 once each."""
+    """Loaded, then RF1, RF2 and RF3 once each. Not for longer than a module: benchmarks make the same schema."""
     tpch_data.create_tables(spark)
     tpch_data.load(spark, tpch_folder)
     stream = Stream(SCALE, tpch_folder, PERCENT, seed=7)
@@ -56,6 +57,12 @@ def database(spark: SparkSession, spark_settings: Settings, tpch_folder: Path) -
         versions[step] = _versions(spark)
     yield Database(spark, stream, versions, rows)
     spark.sql("DROP SCHEMA tpch CASCADE").collect()
+
+
+@pytest.fixture
+def place(spark: SparkSession, tmp_path: Path) -> Place:
+    """Where a benchmark of the tests works, in their session."""
+    return Place(tmp_path / "bench", spark=spark, data=tmp_path / "data")
 
 
 def _versions(spark: SparkSession) -> dict[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
@@ -12,47 +11,12 @@ from rich.console import Console
 from bench.demo_display import result_table
 from bench.report_page import CHART_WIDTH, chart_rounds, chart_views, render_page, seconds, times
 from bench.results import DemoResult, join_reports
+from tests.bench.page import Page, check_alone
 from tests.bench.sample import entry, sample_reports, sample_result
-
-LOADING = {"src", "href", "srcset", "data", "poster", "action", "xlink:href"}
-VOID = {"meta", "link", "br", "img", "input", "hr"}
-
-
-class Page(HTMLParser):
-    """Collects tags, attributes and text, and checks that tags are closed in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def test_page_loads_nothing() -> None:
-    text = render_page(sample_result())
-    page = Page(text)
-    assert not page.open
-    assert not {name for name, _ in page.attributes} & LOADING
-    assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & set(page.tags)
-    assert "@import" not in text and "url(" not in text and "http" not in text
+    check_alone(render_page(sample_result()))
 
 
 def test_page_shows_every_view_and_round_escaped() -> None:

@@ -1,0 +1,119 @@
+"""The chooser's picks as a result: right or wrong by what was measured, and the seconds that wrong ones cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.bench_result import BenchResult, Column, Grid, Section
+from bench.points import NOISE_SECONDS, Point
+from bench.report_page import seconds
+from bench.ways import FULL, INCREMENTAL
+
+NOISE_SHARE = 0.05
+NOTES = (
+    "Every trial is one decision. The faster way is the one with the smaller median at its view, kind and size of change; "
+    f"where both are within {NOISE_SHARE:.0%} or {NOISE_SECONDS:g} s of each other, either pick is right.",
+    "Regret is the median of the way that was picked less that of the faster one; its share is of all decisions' faster ways.",
+    "Auto learns from its own batches, which include the untimed ones that bring views back to the loaded state between "
+    "sizes; sizes come in a shuffled order, the same in every run.",
+    "A full refresh is CREATE OR REPLACE TABLE … AS the view's query, by plain Spark in the same warm session.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The picks at one point: ``right`` of ``decisions``, and the seconds that the others cost together."""
+
+    point: Point
+    decisions: int
+    right: int
+    strictly_right: int
+    regret: float
+    best: float
+
+
+def judge(point: Point) -> Judgement | None:
+    """The picks of a point's trials against its medians; None where a way was not measured."""
+    full, incremental = point.seconds(FULL), point.seconds(INCREMENTAL)
+    if full is None or incremental is None:
+        return None
+    best, gap = min(full, incremental), abs(full - incremental)
+    close = gap <= max(NOISE_SECONDS, NOISE_SHARE * best)
+    wrong = sum((trial.strategy == "full") != (full < incremental) for trial in point.trials)
+    decisions = len(point.trials)
+    return Judgement(
+        point, decisions, decisions if close else decisions - wrong, decisions - wrong, wrong * gap, best * decisions
+    )
+
+
+def describe(
+    options: Mapping[str, Any], facts: Mapping[str, str], points: Sequence[Point], refused: Mapping[str, str]
+) -> BenchResult:
+    """The result."""
+    judged = [found for point in points if (found := judge(point)) is not None]
+    decisions = sum(one.decisions for one in judged)
+    right, strict = sum(one.right for one in judged), sum(one.strictly_right for one in judged)
+    regret, best = sum(one.regret for one in judged), sum(one.best for one in judged)
+    share = {"right": right, "strictly_right": strict}
+    summary: dict[str, Any] = {
+        "decisions": decisions,
+        **share,
+        **{f"{name}_share": number / decisions if decisions else None for name, number in share.items()},
+        "regret_seconds": regret,
+        "regret_share": regret / best if best else None,
+        "refused": dict(refused),
+    }
+    return BenchResult(
+        bench="chooser",
+        title=f"What auto picks, TPC-H SF {options['scale']:g}",
+        options=options,
+        environment=facts,
+        results=tuple(_entry(one) for one in judged) + tuple(point.entry() for point in points if judge(point) is None),
+        summary=summary,
+        tiles=(
+            (f"{right / decisions:.0%}" if decisions else "–", f"of {decisions} decisions right"),
+            (seconds(regret), "lost by the others together"),
+            (f"{regret / best:.1%}" if best else "–", "of the seconds that the faster ways take"),
+        ),
+        sections=(_section(judged),),
+        notes=(*NOTES, *(f"{view} is left out: {why}" for view, why in refused.items())),
+    )
+
+
+def _entry(one: Judgement) -> dict[str, Any]:
+    return {
+        **one.point.entry(),
+        "picks": [trial.strategy for trial in one.point.trials],
+        "decisions": one.decisions,
+        "right": one.right,
+        "regret_seconds": one.regret,
+    }
+
+
+def _section(judged: Sequence[Judgement]) -> Section:
+    ordered = sorted(judged, key=lambda one: -one.regret)
+    names = ("percent", "full", "incremental", "right", "regret")
+    columns = (
+        Column("view"),
+        Column("change"),
+        *(Column(name, True) for name in names),
+        Column("picked"),
+        Column("equal"),
+    )
+    rows = tuple(
+        (
+            one.point.view,
+            one.point.trials[0].change,
+            f"{one.point.percent:g}",
+            seconds(one.point.seconds(FULL)),
+            seconds(one.point.seconds(INCREMENTAL)),
+            f"{one.right} of {one.decisions}",
+            seconds(one.regret),
+            ", ".join(trial.strategy for trial in one.point.trials),
+            "✓" if one.point.equal else "✗",
+        )
+        for one in ordered
+    )
+    return Section("Every point, the costliest first", "Medians; one pick for each trial.", grid=Grid(columns, rows))

@@ -1,0 +1,179 @@
+"""The warehouse's rounds as a result: the whole group against all models by plain Spark, and each view's part in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.bench_result import BarGroup, BenchResult, Column, Grid, Section
+from bench.measures import middle, spread
+from bench.report_page import count, seconds, times
+
+NOTES = (
+    "Plain Spark runs every model with CREATE OR REPLACE TABLE … AS in the order of their dependencies, each reading the "
+    "tables that the models before it wrote, in the same warm session.",
+    "After each change the group's run and plain Spark take turns in going first; then every view is compared with its "
+    "model's table. Changes are inserts into all raw tables but one, updates of three and deletes from two; each repetition "
+    "makes a further one. The first of each size is not counted; the initial build is measured once, and cold.",
+    "A view's own seconds leave out what the whole group reads once; the group's seconds are those of the clock.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One view in one round."""
+
+    view: str
+    strategy: str
+    seconds: float
+    full_seconds: float
+    rows_changed: int | None = None
+    equal: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One change of ``percent`` of the orders and both ways to follow it. ``rows``: changed rows of each raw table."""
+
+    percent: float
+    group_seconds: float
+    models: tuple[Model, ...]
+    rows: Mapping[str, int]
+    rows_read: int | None = None
+
+    @property
+    def full_seconds(self) -> float:
+        return sum(model.full_seconds for model in self.models)
+
+
+def describe(
+    options: Mapping[str, Any], facts: Mapping[str, str], rounds: Sequence[Round], refused: Mapping[str, str]
+) -> BenchResult:
+    """The result."""
+    percents = list(dict.fromkeys(one.percent for one in rounds))
+    by_percent = {percent: [one for one in rounds if one.percent == percent] for percent in percents}
+    summary = [_summary(percent, group) for percent, group in by_percent.items()]
+    entries = [
+        entry for percent, group in by_percent.items() for entry in (_whole(percent, group), *_entries(percent, group))
+    ]
+    views = len(rounds[0].models)
+    return BenchResult(
+        bench="dag",
+        title=f"A warehouse of {views} views, {options['scale']:g} million orders",
+        options=options,
+        environment=facts,
+        results=tuple(entries),
+        summary={"batches": summary, "views": views, "refused": dict(refused)},
+        tiles=tuple((times(one["ratio"]), f"faster than plain Spark, {_name(one['percent'])}") for one in summary),
+        sections=(
+            _overview(summary),
+            *(_section(percent, [e for e in entries if e["percent"] == percent][1:]) for percent in percents),
+        ),
+        notes=(*NOTES, *(f"{view} is left out: {why}" for view, why in refused.items())),
+    )
+
+
+def _name(percent: float) -> str:
+    return "initial build" if percent == 100 else f"{percent:g} % changed"
+
+
+def _summary(percent: float, group: Sequence[Round]) -> dict[str, Any]:
+    ratios = [one.full_seconds / one.group_seconds for one in group]
+    picked = Counter(model.strategy for one in group for model in one.models)
+    return {
+        "percent": percent,
+        "group_seconds": middle([one.group_seconds for one in group]),
+        "full_seconds": middle([one.full_seconds for one in group]),
+        "ratio": middle(ratios),
+        "ratio_spread": spread(ratios),
+        "strategies": dict(picked),
+        "rows_changed": middle([sum(one.rows.values()) for one in group]),
+        "rows_read": middle([one.rows_read for one in group]),
+    }
+
+
+def _whole(percent: float, group: Sequence[Round]) -> dict[str, Any]:
+    found = _summary(percent, group)
+    return {
+        "view": "all views",
+        "percent": percent,
+        "strategy": "group",
+        "full_seconds": found["full_seconds"],
+        "incremental_seconds": None,
+        "auto_seconds": found["group_seconds"],
+        "ratio": found["ratio"],
+        "ratio_spread": found["ratio_spread"],
+        "rows_changed": found["rows_changed"],
+        "rows_read": found["rows_read"],
+        "samples": {"group": [one.group_seconds for one in group], "full": [one.full_seconds for one in group]},
+        "equal": all(model.equal for one in group for model in one.models),
+    }
+
+
+def _entries(percent: float, group: Sequence[Round]) -> list[dict[str, Any]]:
+    entries = []
+    for position, first in enumerate(group[0].models):
+        models = [one.models[position] for one in group]
+        own, full = (middle([getattr(model, key) for model in models]) for key in ("seconds", "full_seconds"))
+        entries.append(
+            {
+                "view": first.view,
+                "percent": percent,
+                "strategy": Counter(model.strategy for model in models).most_common(1)[0][0],
+                "full_seconds": full,
+                "incremental_seconds": None,
+                "auto_seconds": own,
+                "ratio": full / own if own and full else None,
+                "rows_changed": middle([model.rows_changed for model in models]),
+                "rows_read": None,
+                "equal": all(model.equal for model in models),
+            }
+        )
+    return entries
+
+
+def _overview(summary: Sequence[Mapping[str, Any]]) -> Section:
+    bars = tuple(
+        BarGroup(_name(one["percent"]), (("delta", one["group_seconds"]), ("full", one["full_seconds"])), one["ratio"])
+        for one in summary
+    )
+    names = ("group", "plain Spark", "ratio", "spread", "raw rows changed")
+    rows = tuple(
+        (
+            _name(one["percent"]),
+            seconds(one["group_seconds"]),
+            seconds(one["full_seconds"]),
+            times(one["ratio"]),
+            " – ".join(times(value) for value in one["ratio_spread"]),
+            count(int(one["rows_changed"])),
+            ", ".join(f"{name} {number}" for name, number in sorted(one["strategies"].items())),
+        )
+        for one in summary
+    )
+    columns = (Column("batch"), *(Column(name, True) for name in names), Column("strategies"))
+    return Section(
+        "The whole warehouse",
+        "Seconds by the clock of all views in one run; medians.",
+        bars=bars,
+        grid=Grid(columns, rows),
+    )
+
+
+def _section(percent: float, entries: Sequence[Mapping[str, Any]]) -> Section:
+    names = ("batch", "plain Spark", "ratio", "rows changed")
+    columns = (Column("view"), Column("strategy"), *(Column(name, True) for name in names), Column("equal"))
+    rows = tuple(
+        (
+            entry["view"],
+            entry["strategy"],
+            seconds(entry["auto_seconds"]),
+            seconds(entry["full_seconds"]),
+            times(entry["ratio"]),
+            count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
+            "✓" if entry["equal"] else "✗",
+        )
+        for entry in entries
+    )
+    return Section(f"Each view, {_name(percent)}", "Medians of each view's own seconds.", grid=Grid(columns, rows))

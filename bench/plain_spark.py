@@ -1,0 +1,76 @@
+"""The other way: a view's query run whole by plain Spark into a table of its own, and the comparison with the view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ivm_core.engine.bindings import tables_of
+from ivm_core.plan.clock import spell_for_spark
+from ivm_core.validate.bag_difference import bag_difference, count_difference
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SCHEMA = "bench_full"
+_FLOATING = ("double", "float")
+_EXPECTED, _ACTUAL = "bench_expected", "bench_actual"
+
+
+def full_name(view: str) -> str:
+    """``tpch.q01`` → ``bench_full.tpch__q01``: the table that a full refresh writes."""
+    return f"{SCHEMA}.{view.replace('.', '__')}"
+
+
+def refresh_statement(view: str, query: exp.Expression, location: str, renamed: Mapping[str, str] | None = None) -> str:
+    """CREATE OR REPLACE TABLE … AS the view's query: what somebody without this project would run.
+
+    ``renamed``: tables that the query is to read under other names.
+    """
+    spelled = renaming(query, renamed or {})
+    properties = [
+        exp.FileFormatProperty(this=exp.Var(this="DELTA")),
+        exp.LocationProperty(this=exp.Literal.string(location)),
+    ]
+    statement = exp.Create(
+        this=exp.to_table(full_name(view)),
+        kind="TABLE",
+        replace=True,
+        properties=exp.Properties(expressions=properties),
+        expression=spelled,
+    )
+    return str(statement.sql("spark"))
+
+
+def renaming(query: exp.Expression, renamed: Mapping[str, str]) -> exp.Expr:
+    """The query as Spark spells it, with some of its tables under other names and the aliases that they had."""
+    spelled = spell_for_spark(query)
+    for table in tables_of(spelled):
+        other = renamed.get(f"{table.db}.{table.name}".lower())
+        if other is None:
+            continue
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=table.this.copy()))
+        target = exp.to_table(other)
+        table.set("this", target.this)
+        table.set("db", target.args["db"])
+    return spelled
+
+
+def same_rows(spark: SparkSession, expected: DataFrame, actual: DataFrame) -> bool:
+    """Whether two relations hold the same rows as bags; sums of floating-point numbers up to a tolerance."""
+    expected.createOrReplaceTempView(_EXPECTED)
+    actual.createOrReplaceTempView(_ACTUAL)
+    names = list(actual.columns)
+    floating = [name for name, type_ in actual.dtypes if type_ in _FLOATING]
+    return names == expected.columns and any(
+        _no_difference(spark, names, approximate) for approximate in ([], *([floating] if floating else []))
+    )
+
+
+def _no_difference(spark: SparkSession, names: list[str], approximate: list[str]) -> bool:
+    difference = count_difference(bag_difference(_EXPECTED, _ACTUAL, names, approximate), _ACTUAL)
+    found = spark.sql(difference.sql("spark")).collect()[0]
+    return bool(found["missing"] == 0 and found["unexpected"] == 0)

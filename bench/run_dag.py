@@ -1,0 +1,133 @@
+"""``ivm bench dag``: a warehouse of views over views, brought up to date as one group, against running every model anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from bench.bench_result import BenchResult
+from bench.dag_report import Model, Round, describe
+from bench.demo_display import Display
+from bench.deployment import Deployment, Place, deployment, make_schemas, warm_session
+from bench.environment import environment
+from bench.plain_spark import SCHEMA as FULL_SCHEMA
+from bench.plain_spark import full_name
+from bench.subjects import read_views
+from bench.warehouse_data import FOLDER, SCHEMAS, WarehouseData
+from bench.ways import matches_full, refresh_fully
+from ivm_core.errors import IvmError
+from ivm_core.plan.definition import ViewDefinition
+
+INITIAL = 100.0  # the percentage under which the first build is told of
+
+
+@dataclass(frozen=True, slots=True)
+class DagOptions:
+    """``scale`` 1 has a million orders; ``percents``: sizes of the batches after the initial one.
+
+    ``warm_up``: make one change of each size more than is counted.
+    """
+
+    scale: float = 0.1
+    percents: tuple[float, ...] = (1.0, 0.1)
+    repeats: int = 5
+    views: tuple[str, ...] = ()
+    warm_up: bool = True
+
+
+def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
+    """Run the benchmark. Raises EnvironmentProblem."""
+    views = read_views(FOLDER / "views", options.views)
+    with warm_session(place, "dag") as spark:
+        facts = environment(spark, place.driver_memory)
+        with deployment(place, "dag", spark, (*SCHEMAS, FULL_SCHEMA)) as opened:
+            data = WarehouseData(options.scale)
+            with display.step("Load raw tables"):
+                data.load(opened)
+                make_schemas(spark, FULL_SCHEMA)
+            refused: dict[str, str] = {}
+            rounds = [_build(opened, views, refused, display)]
+            kept = tuple(view for view in views if view.name not in refused)
+            loaded = data.orders
+            for percent in options.percents:
+                found, loaded = _rounds(opened, kept, data, percent, loaded, options, display)
+                rounds += found
+    return describe(asdict(options), facts, rounds, refused)
+
+
+def _build(place: Deployment, views: Sequence[ViewDefinition], refused: dict[str, str], display: Display) -> Round:
+    """The initial batch: every view created, and every model run by plain Spark."""
+    models = []
+    with display.step("Initial build", 2 * len(views)) as advance:
+        started = time.monotonic()
+        for view in views:
+            begun = time.monotonic()
+            try:
+                place.engine.create(view.sql)
+                models.append((view, time.monotonic() - begun))
+            except IvmError as error:
+                refused[view.name] = error.message
+            advance(view.name)
+        built = time.monotonic() - started
+        found = []
+        for view, seconds in models:
+            full = refresh_fully(place, view.name, view.query, _renamed(views))
+            found.append(Model(view.name, "full", seconds, full.seconds))
+            advance(view.name)
+    return Round(INITIAL, built, tuple(found), {})
+
+
+def _rounds(
+    place: Deployment,
+    views: Sequence[ViewDefinition],
+    data: WarehouseData,
+    percent: float,
+    loaded: int,
+    options: DagOptions,
+    display: Display,
+) -> tuple[list[Round], int]:
+    """Rounds of changes, each followed by the group's run and by every model's; they take turns in going first.
+
+    A first one of each size is not counted where ``options`` say so. Also returns how many orders there are then.
+    """
+    rounds: list[Round] = []
+    turns = options.repeats + options.warm_up
+    with display.step(f"{percent:g} % changed", turns * len(views)) as advance:
+        for turn, (now, rows) in enumerate(data.changes(place.spark, percent, loaded, turns)):
+            fulls: dict[str, float] = {}
+            if turn % 2:
+                fulls = _run_models(place, views)
+            reports, cost = place.meter.measure(partial(place.engine.maintain, raise_errors=False))
+            if not fulls:
+                fulls = _run_models(place, views)
+            by_view = {report.view: report for report in reports}
+            models = []
+            for view in views:
+                report = by_view[view.name]
+                models.append(
+                    Model(
+                        view.name,
+                        str(report.strategy),
+                        report.seconds,
+                        fulls[view.name],
+                        report.rows_changed,
+                        matches_full(place, view.name, view.name),
+                    )
+                )
+                advance(view.name)
+            loaded = now
+            if turn >= options.warm_up:
+                rounds.append(Round(percent, cost.seconds, tuple(models), rows, cost.rows_read))
+    return rounds, loaded
+
+
+def _run_models(place: Deployment, views: Sequence[ViewDefinition]) -> dict[str, float]:
+    """Seconds of each model run by plain Spark, reading the other models' tables of the same run."""
+    renamed = _renamed(views)
+    return {view.name: refresh_fully(place, view.name, view.query, renamed).seconds for view in views}
+
+
+def _renamed(views: Sequence[ViewDefinition]) -> dict[str, str]:
+    return {view.name: full_name(view.name) for view in views}

@@ -1,0 +1,82 @@
+"""The views that a benchmark measures, each built twice: as it is, and as a copy that is always kept incrementally."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from sqlglot import exp
+
+from bench.deployment import Deployment
+from bench.plain_spark import renaming
+from ivm_core.errors import IvmError
+from ivm_core.maintain.register import tables_of
+from ivm_core.plan.definition import ViewDefinition, parse_definition
+
+COPY_SCHEMA = "bench_incremental"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A view under its own name with the policy auto, and a copy whose policy is incremental: each has its own state."""
+
+    name: str
+    copy: str
+    query: exp.Expression
+    tables: tuple[str, ...]
+
+
+def read_views(folder: Path, wanted: Iterable[str] = ()) -> tuple[ViewDefinition, ...]:
+    """The definitions of a folder, upstream first; of those ``wanted`` (by name or the beginning of it) and what they read.
+
+    Raises DefinitionError.
+    """
+    found = [parse_definition(file.read_text("utf-8")) for file in sorted(folder.glob("*.sql"))]
+    by_name = {view.name: view for view in found}
+    reads = {name: [table for table in tables_of(view.query) if table in by_name] for name, view in by_name.items()}
+    views = [by_name[name] for name in TopologicalSorter(reads).static_order()]
+    chosen: set[str] = set()
+    for view in reversed(views):
+        name = view.name.rpartition(".")[2]
+        if not wanted or view.name in chosen or any(name.startswith(word) or view.name == word for word in wanted):
+            chosen.add(view.name)
+            chosen.update(tables_of(view.query))
+    return tuple(view for view in views if view.name in chosen)
+
+
+def create_subjects(
+    place: Deployment, views: Iterable[ViewDefinition], on_view: Callable[[str], None]
+) -> tuple[tuple[Subject, ...], dict[str, str]]:
+    """Build each view and its copy; those that cannot be kept are returned by name, with the reason."""
+    subjects: list[Subject] = []
+    refused: dict[str, str] = {}
+    for view in views:
+        copies = {subject.name: subject.copy for subject in subjects}
+        subject = Subject(view.name, f"{COPY_SCHEMA}.{view.name.replace('.', '__')}", view.query, tables_of(view.query))
+        try:
+            place.engine.create(view.sql)
+            place.engine.create(_copy_statement(subject, copies))
+            subjects.append(subject)
+        except IvmError as error:
+            refused[view.name] = error.message
+            with suppress(IvmError):
+                place.engine.drop(view.name)
+        on_view(view.name)
+    return tuple(subjects), refused
+
+
+def _copy_statement(subject: Subject, copies: Mapping[str, str]) -> str:
+    properties = [
+        exp.MaterializedProperty(),
+        exp.Property(this=exp.Literal.string("ivm.refresh_policy"), value=exp.Literal.string("incremental")),
+    ]
+    statement = exp.Create(
+        this=exp.to_table(subject.copy),
+        kind="VIEW",
+        properties=exp.Properties(expressions=properties),
+        expression=renaming(subject.query, copies),
+    )
+    return str(statement.sql("spark"))

@@ -1,0 +1,150 @@
+"""Points of the TPC-H bench as a result: the geometric mean, the worst view, break-even percentages, tables and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.bench_result import BarGroup, BenchResult, Column, Grid, Line, Lines, Section
+from bench.measures import break_even, geometric_mean
+from bench.points import Point
+from bench.report_page import count, seconds, times
+from bench.ways import AUTO, FULL, INCREMENTAL
+
+NOTES = (
+    "A full refresh is CREATE OR REPLACE TABLE … AS the view's query, by plain Spark in the same warm session.",
+    "Every view is built twice: once with the policy auto, once with the policy incremental. After each change the three "
+    "ways take turns in going first, each view in a run of its own; after all three, both copies are compared with the "
+    "full refresh's table, as bags.",
+    "Between repetitions a further change of the same size is made. Where those run out, and between sizes, the base "
+    "tables are brought back by RESTORE and the views are brought there, untimed.",
+    "A ratio is full seconds over the other's, taken in each repetition; shown is the median with the smallest and largest. "
+    "A first change and its trials, and a first build, are not counted.",
+    "Rows read are what Spark's stages read; the engine's reading of few rows in its own process is not among them.",
+)
+
+
+def describe(
+    options: Mapping[str, Any],
+    facts: Mapping[str, str],
+    points: Sequence[Point],
+    refused: Mapping[str, str],
+    group: str,
+) -> BenchResult:
+    """The result. ``group``: the name under which all views in one run are among the points."""
+    percents = sorted({point.percent for point in points})
+    views = [point for point in points if point.view != group]
+    summary: dict[str, Any] = {
+        "by_percent": [_summary(p, [v for v in views if v.percent == p], _find(points, group, p)) for p in percents],
+        "break_even_percent": {name: _break_even(views, name) for name in dict.fromkeys(v.view for v in views)}
+        if len(percents) > 1
+        else {},
+        "refused": dict(refused),
+    }
+    headline = next((s for s in summary["by_percent"] if s["percent"] > 0), summary["by_percent"][0])
+    wrong = sum(not point.equal for point in views)
+    return BenchResult(
+        bench="tpch",
+        title=f"TPC-H SF {options['scale']:g}: {options['kind']} of {headline['percent']:g} %",
+        options=options,
+        environment=facts,
+        results=tuple(point.entry() for point in points),
+        summary=summary,
+        tiles=(
+            (times(headline["geometric_mean"]), "full refresh over auto, geometric mean"),
+            (times(headline["worst_ratio"]), f"the worst view: {headline['worst_view']}"),
+            *(((times(headline["group_ratio"]), "all views in one run"),) if headline["group_ratio"] else ()),
+            (f"{len(views) - wrong} of {len(views)}", "points equal to the query each time"),
+        ),
+        sections=(*(_section([p for p in points if p.percent == size], size) for size in percents), *_curves(views)),
+        notes=(
+            *NOTES,
+            *(f"{view} is left out: {why}" for view, why in refused.items()),
+            *dict.fromkeys(f"{trial.view} failed: {trial.error}" for p in points for trial in p.trials if trial.error),
+        ),
+    )
+
+
+def _summary(percent: float, points: Sequence[Point], group: Point | None) -> dict[str, Any]:
+    rated = [(ratio, point.view) for point in points if (ratio := point.ratio()) is not None]
+    worst = min(rated, default=(None, ""))
+    return {
+        "percent": percent,
+        "geometric_mean": geometric_mean([ratio for ratio, _ in rated]),
+        "geometric_mean_incremental": geometric_mean([point.ratio(INCREMENTAL) for point in points]),
+        "worst_ratio": worst[0],
+        "worst_view": worst[1],
+        "slower_than_full": sorted(view for ratio, view in rated if ratio < 1),
+        "group_ratio": group.ratio() if group else None,
+        "group_seconds": group.seconds(AUTO) if group else None,
+        "full_seconds": sum(point.seconds(FULL) or 0.0 for point in points),
+    }
+
+
+def _find(points: Sequence[Point], view: str, percent: float) -> Point | None:
+    return next((point for point in points if (point.view, point.percent) == (view, percent)), None)
+
+
+def _break_even(points: Sequence[Point], view: str) -> float | None:
+    return break_even({p.percent: ratio for p in points if p.view == view and (ratio := p.ratio(INCREMENTAL))})
+
+
+def _section(points: Sequence[Point], percent: float) -> Section:
+    ordered = sorted(points, key=lambda point: -(point.ratio() or 0.0))
+    bars = tuple(
+        BarGroup(p.view, (("delta", p.seconds(AUTO) or 0.0), ("full", p.seconds(FULL) or 0.0)), p.ratio())
+        for p in ordered
+    )
+    columns = [Column("view"), Column("auto picked"), *(Column(name, True) for name in HEADINGS), Column("equal")]
+    return Section(
+        f"{percent:g} % changed",
+        "Seconds of auto above those of a full refresh; medians.",
+        bars=bars,
+        grid=Grid(tuple(columns), tuple(_row(point) for point in ordered)),
+    )
+
+
+HEADINGS = ("full", "incremental", "auto", "ratio", "spread", "rows changed", "rows read", "by full")
+
+
+def _row(point: Point) -> tuple[str, ...]:
+    entry = point.entry()
+    low_high = entry["ratio_spread"]
+    return (
+        point.view,
+        point.strategy,
+        *(seconds(point.seconds(way)) for way in (FULL, INCREMENTAL, AUTO)),
+        times(point.ratio()),
+        f"{times(low_high[0])} – {times(low_high[1])}" if low_high else "–",
+        *(count(None if entry[key] is None else int(entry[key])) for key in ("rows_changed", "rows_read")),
+        count(None if entry["rows_read_full"] is None else int(entry["rows_read_full"])),
+        "✓" if point.equal else "✗",
+    )
+
+
+def _curves(points: Sequence[Point]) -> tuple[Section, ...]:
+    """Ratio over the size of the change, one line a view; none where only one size above 0 was measured."""
+    names = list(dict.fromkeys(point.view for point in points))
+    lines = tuple(
+        Line(
+            name,
+            "other",
+            tuple((p.percent, p.ratio(INCREMENTAL) or 0.0) for p in points if p.view == name and p.percent),
+        )
+        for name in names
+    )
+    if not any(len(line.points) > 1 for line in lines):
+        return ()
+    cells = tuple((name, _percent_text(_break_even(points, name))) for name in names)
+    return (
+        Section(
+            "Where a full refresh begins to win",
+            "Full refresh over incremental, by percent of the orders changed; below the line a full refresh is faster.",
+            lines=Lines(lines, "percent changed", "times faster", logarithmic=True, level=1.0),
+            grid=Grid((Column("view"), Column("breaks even at", True)), cells),
+        ),
+    )
+
+
+def _percent_text(value: float | None) -> str:
+    return "not reached" if value is None else f"{value:.2g} %"

@@ -1,0 +1,122 @@
+"""A TPC-H database with its views, loaded into a deployment and ready to be changed and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bench import tpch_data
+from bench.changes import Kind, Loaded, apply_change, changes_in_a_row
+from bench.demo_display import Display
+from bench.deployment import Deployment, Place, deployment, make_schemas
+from bench.plain_spark import SCHEMA as FULL_SCHEMA
+from bench.refresh_functions import Stream
+from bench.subjects import COPY_SCHEMA, Subject, create_subjects, read_views
+from bench.ways import Trial, trials
+from ivm_core.errors import SettingsError
+from ivm_core.plan.definition import ViewDefinition, parse_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMAS = (COPY_SCHEMA, FULL_SCHEMA, tpch_data.SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class TpchSubjects:
+    """The loaded database. ``refused``: views that could not be built, with the reason."""
+
+    place: Deployment
+    scale: float
+    stream: Stream
+    loaded: Loaded
+    subjects: tuple[Subject, ...]
+    refused: dict[str, str]
+
+    def streams(self, percent: float) -> Stream | None:
+        """Changes of this size; None of no size."""
+        return Stream(self.scale, self.stream.data, percent) if percent > 0 else None
+
+    def catch_up(self) -> None:
+        """Bring every view to the tables as they are, untimed."""
+        self.place.engine.maintain(raise_errors=False)
+
+    def start_over(self) -> None:
+        """Bring the tables back to the loaded state, and the views with them, untimed."""
+        self.loaded.restore(self.place.spark)
+        self.catch_up()
+
+
+def tpch_views(wanted: tuple[str, ...]) -> tuple[ViewDefinition, ...]:
+    """The repository's TPC-H views, or those ``wanted``. Raises SettingsError where no view has such a name."""
+    found = read_views(tpch_data.SQL_FOLDER / "views", wanted)
+    if not found:
+        raise SettingsError(f"No view of TPC-H begins with {', '.join(wanted)}.")
+    return found
+
+
+@contextmanager
+def open_tpch(
+    place: Place,
+    name: str,
+    spark: SparkSession,
+    scale: float,
+    definitions: Sequence[ViewDefinition],
+    display: Display,
+    limits: Mapping[str, int] | None = None,
+) -> Iterator[TpchSubjects]:
+    """Generate and load the data, build each of the views and its copy. ``limits``: settings of the deployment.
+
+    Raises SettingsError where none of the views can be built.
+    """
+    with display.step(f"Generate SF {scale:g}", len(tpch_data.TABLES)) as advance:
+        data = tpch_data.generate(scale, place.data, advance)
+    with deployment(place, name, spark, SCHEMAS, limits) as opened:
+        with display.step(f"Load SF {scale:g}", len(tpch_data.TABLES)) as advance:
+            tpch_data.create_tables(spark)
+            tpch_data.load(spark, data, advance)
+            _declare_keys(opened)
+            loaded = Loaded.of(spark)
+        make_schemas(spark, COPY_SCHEMA, FULL_SCHEMA)
+        with display.step("Build views", len(definitions)) as advance:
+            subjects, refused = create_subjects(opened, definitions, advance)
+        if definitions and not subjects:
+            raise SettingsError("None of the views can be built: " + " ".join(refused.values()))
+        yield TpchSubjects(opened, scale, Stream(scale, data), loaded, subjects, refused)
+
+
+def changes(tpch: TpchSubjects, kind: Kind, percent: float, repeats: int) -> Iterator[dict[str, int]]:
+    """Make ``repeats`` changes of one size, one at each step; yields the changed rows of each table.
+
+    Each is a further change of the same size; where they run out, the tables are brought back to the loaded state first.
+    """
+    stream, most = tpch.streams(percent), changes_in_a_row(tpch.scale, percent, kind)
+    for turn in range(repeats):
+        if turn and turn % most == 0:
+            tpch.start_over()
+        yield apply_change(tpch.place.spark, stream, kind, turn % most + 1)
+
+
+def changed_trials(
+    tpch: TpchSubjects, kind: Kind, percent: float, repeats: int, display: Display, *, warm_up: bool = False
+) -> Iterator[Trial]:
+    """``repeats`` changes of one size from the loaded state on, each followed by trials of all views.
+
+    ``warm_up``: one change more, whose trials are not yielded: they meet code that no one has run yet.
+    """
+    turns = repeats + warm_up
+    with display.step(f"SF {tpch.scale:g}: {kind} {percent:g} %", turns * len(tpch.subjects)) as advance:
+        for turn, rows in enumerate(changes(tpch, kind, percent, turns)):
+            for trial in trials(tpch.place, tpch.subjects, turn, rows, tpch.scale, str(kind), percent):
+                if turn >= warm_up:
+                    yield trial
+                advance(trial.view)
+
+
+def _declare_keys(opened: Deployment) -> None:
+    for table in tpch_data.TABLES:
+        schema = parse_table((tpch_data.SQL_FOLDER / "tables" / f"{table}.sql").read_text("utf-8")).schema
+        keys = tuple((key.columns, key.table, key.referenced) for key in schema.foreign_keys)
+        opened.engine.register_table(schema.name, primary_key=schema.primary_key, foreign_keys=keys)

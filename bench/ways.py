@@ -1,0 +1,105 @@
+"""One change of the base tables, three ways to bring a view to it: full refresh, incremental batch, and what auto picks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from bench.deployment import Deployment
+from bench.meter import Cost
+from bench.plain_spark import full_name, refresh_statement, same_rows
+from bench.subjects import Subject
+from ivm_core.apply.model import MaintenanceReport
+from ivm_core.errors import IvmError
+
+FULL, INCREMENTAL, AUTO = "full", "incremental", "auto"
+WAYS = (FULL, INCREMENTAL, AUTO)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One view, one change, all three ways. ``strategy``: what auto picked; ``error``: why there is nothing to compare."""
+
+    view: str
+    scale: float
+    change: str
+    percent: float
+    costs: Mapping[str, Cost]
+    strategy: str = ""
+    incremental_strategy: str = ""
+    rows_changed: int = 0
+    view_rows_changed: int = 0
+    equal: bool = True
+    error: str = ""
+
+
+def trials(
+    place: Deployment,
+    subjects: Iterable[Subject],
+    turn: int,
+    rows: Mapping[str, int],
+    scale: float,
+    change: str,
+    percent: float,
+) -> Iterator[Trial]:
+    """All ways for every view, after a change that touched ``rows``. ``turn`` rotates which way goes first."""
+    changed = dict(rows)
+    for position, subject in enumerate(subjects):
+        read = {table: changed.get(table, 0) for table in subject.tables}
+        start = (turn + position) % len(WAYS)
+        order = (*WAYS[start:], *WAYS[:start])
+        try:
+            trial = _trial(place, subject, order, sum(read.values()), scale, change, percent)
+        except IvmError as error:
+            trial = Trial(subject.name, scale, change, percent, {}, equal=False, error=error.message)
+        changed[subject.name] = trial.view_rows_changed  # what the views above it see as change
+        yield trial
+
+
+def _trial(
+    place: Deployment, subject: Subject, order: Iterable[str], rows: int, scale: float, change: str, percent: float
+) -> Trial:
+    costs: dict[str, Cost] = {}
+    reports: dict[str, MaintenanceReport] = {}
+    names = {INCREMENTAL: subject.copy, AUTO: subject.name}
+    for way in order:
+        if way == FULL:
+            costs[way] = refresh_fully(place, subject.name, subject.query)
+        else:
+            reports[way], costs[way] = maintain_alone(place, names[way])
+    return Trial(
+        subject.name,
+        scale,
+        change,
+        percent,
+        costs,
+        strategy=str(reports[AUTO].strategy),
+        incremental_strategy=str(reports[INCREMENTAL].strategy),
+        rows_changed=rows,
+        view_rows_changed=max(report.rows_changed for report in reports.values()),
+        equal=all(matches_full(place, subject.name, name) for name in names.values()),
+    )
+
+
+def refresh_fully(
+    place: Deployment, view: str, query: exp.Expression, renamed: Mapping[str, str] | None = None
+) -> Cost:
+    """Time a full refresh by plain Spark."""
+    location = str(place.folder / "warehouse" / "full" / view)
+    statement = refresh_statement(view, query, location, renamed)
+    _, cost = place.meter.measure(lambda: place.spark.sql(statement).collect(), location)
+    return cost
+
+
+def maintain_alone(place: Deployment, view: str) -> tuple[MaintenanceReport, Cost]:
+    """Time a run that maintains one view, from fixing the cut to the record in the catalogue."""
+    location = place.engine.catalog.view(view).location
+    reports, cost = place.meter.measure(lambda: place.engine.maintain([view]), location)
+    return reports[0], cost
+
+
+def matches_full(place: Deployment, view: str, name: str) -> bool:
+    """Whether a view, or its copy called ``name``, holds the rows of the view's last full refresh."""
+    return same_rows(place.spark, place.spark.table(full_name(view)), place.engine.read(name))

@@ -1,0 +1,57 @@
+"""``ivm bench dag`` in the small: function, never time. All views compile; a few of each layer are run."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.dag_report import Model, Round, describe
+from bench.demo_display import Display
+from bench.deployment import Place
+from bench.run_dag import DagOptions, run
+from bench.subjects import read_views
+from bench.warehouse_data import FOLDER
+from ivm_core.delta.differentiate import differentiate
+from ivm_core.job.compile import compile_view
+from ivm_core.plan.definition import parse_table
+from ivm_core.plan.schema import TableSchema
+from tests.bench.benches import check_result
+
+
+def test_every_view_of_the_warehouse_has_a_delta() -> None:
+    views = read_views(FOLDER / "views")
+    assert len(views) >= 40
+    parsed = [parse_table(file.read_text("utf-8")) for file in (FOLDER / "tables").glob("*.sql")]
+    schemas = {table.name: table.schema for table in parsed}
+    for view in views:
+        compiled = compile_view(view.name, view.query, schemas)
+        differentiate(compiled.plan, frozenset(compiled.tables))
+        # Only names matter to the views above: Spark's own analysis checks types when they are created.
+        schemas[view.name] = TableSchema(view.name, tuple((name, "string") for name in compiled.columns))
+
+
+def test_describes_rounds() -> None:
+    model = Model("wh_gold.v", "incremental", 0.5, 2.0, 3)
+    rounds = [
+        Round(100.0, 4.0, (model,), {}),
+        Round(1.0, 1.0, (model,), {"wh_raw.t": 5}),
+        Round(1.0, 0.5, (model,), {}),
+    ]
+    result = describe({"scale": 0.1}, {}, rounds, {})
+    assert [one["ratio"] for one in result.summary["batches"]] == [0.5, 3.0]
+
+
+@pytest.mark.spark
+def test_a_few_views_of_each_layer(place: Place) -> None:
+    options = DagOptions(0.0005, (2.0,), repeats=1, views=("devices", "customers"), warm_up=False)
+    document = check_result(run(options, place, Display(quiet=True)), place)
+    assert document["summary"]["refused"] == {}
+    assert [one["percent"] for one in document["summary"]["batches"]] == [100.0, 2.0]
+    assert document["summary"]["batches"][1]["rows_changed"] > 0
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_whole_warehouse(place: Place) -> None:
+    document = check_result(run(DagOptions(0.002, (1.0, 0.1), repeats=2), place, Display(quiet=True)), place)
+    assert document["summary"]["refused"] == {} and document["summary"]["views"] >= 40
+    assert {one["strategies"].get("full", 0) for one in document["summary"]["batches"][1:]} == {0}

@@ -1,0 +1,29 @@
+"""``ivm bench trickle`` in the small: function, never time."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.demo_display import Display
+from bench.deployment import Place
+from bench.run_trickle import TrickleOptions, run
+from tests.bench.benches import check_result
+
+
+@pytest.mark.spark
+def test_batches_with_upkeep(place: Place) -> None:
+    options = TrickleOptions(0.001, batches=4, orders=3, upkeep=(True,))
+    document = check_result(run(options, place, Display(quiet=True)), place)
+    entries = {entry["view"]: entry for entry in document["results"]}
+    assert set(entries) == {f"bench_floor.{v}" for v in ("lines", "orders_revenue", "supplier_revenue")} | {"all views"}
+    assert all(len(entry["samples"]) == 4 for entry in entries.values())
+    assert set(document["summary"]["with upkeep"]) >= {"p50", "p95", "p99", "growth"}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_upkeep_leaves_fewer_files(place: Place) -> None:
+    options = TrickleOptions(0.001, batches=45, orders=3)
+    document = check_result(run(options, place, Display(quiet=True)), place)
+    files = {entry["upkeep"]: entry["files"] for entry in document["results"] if entry["view"] == "bench_floor.lines"}
+    assert files[False] > 40 and files[True] <= 24
