@@ -39,7 +39,7 @@ WRITTEN = {schema.name: schema.columns for schema in queries.TABLES.values()}
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with _connected(WRITTEN) as opened:
+    with connected(WRITTEN) as opened:
         yield opened
 
 
@@ -50,7 +50,7 @@ def test_jobs_of_written_queries(connection: duckdb.DuckDBPyConnection, sql: str
 
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_jobs_of_random_queries(block: int) -> None:
-    with _connected(random_plans.TABLES) as connection:
+    with connected(random_plans.TABLES) as connection:
         connection.execute("PRAGMA disable_optimizer")  # planning would be most of the time
         for seed in range(block * QUERIES_PER_BLOCK, (block + 1) * QUERIES_PER_BLOCK):
             check_random(connection, seed)
@@ -120,7 +120,8 @@ def _expected(connection: duckdb.DuckDBPyConnection, view: CompiledView) -> Coun
         return None
 
 
-def _connected(schemas: Mapping[str, tuple[tuple[str, str], ...]]) -> duckdb.DuckDBPyConnection:
+def connected(schemas: Mapping[str, tuple[tuple[str, str], ...]]) -> duckdb.DuckDBPyConnection:
+    """A database with empty tables for both states of every base table."""
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
     for name, columns in schemas.items():
