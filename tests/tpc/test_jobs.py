@@ -6,12 +6,14 @@ all batches, which ``python -m tests.tpc.record`` does too, and keeps what it fo
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import duckdb
 import pytest
 
 from tests.tpc.asked_values import asked_values
 from tests.tpc.benchmark import KINDS, is_installed, load, numbers
-from tests.tpc.jobs import check_query
+from tests.tpc.jobs import check_query, check_same
 
 EVERY = [(kind, number) for kind in KINDS for number in numbers(kind)]
 SAMPLE = [(kind, number) for kind, number in EVERY if kind == "tpch" or number % 5 == 0]
@@ -19,8 +21,8 @@ SAMPLE = [(kind, number) for kind, number in EVERY if kind == "tpch" or number %
 
 @pytest.fixture(autouse=True)
 def _installed(request: pytest.FixtureRequest) -> None:
-    kind = request.node.callspec.params["kind"]
-    if not is_installed(kind):
+    kind = request.node.callspec.params["kind"] if hasattr(request.node, "callspec") else ""
+    if kind and not is_installed(kind):
         pytest.skip(f"no package duckdb-extension-{kind}")
 
 
@@ -48,3 +50,11 @@ def test_rows_hold_what_a_query_asks_for(kind: str, number: int, column: str, va
     types = {name: type_ for columns in benchmark.types.values() for name, type_ in columns.items()}
     with duckdb.connect() as connection:
         assert value in asked_values(connection, benchmark.queries[number], types)[column]
+
+
+def test_a_difference_is_seen() -> None:
+    one, other, none = ("a", Decimal("1.5"), None), ("b", 2.0, 3), ("b", None, 3)
+    check_same([one, other, one], [one, one, ("b", Decimal("2.0000001"), 3)], "")
+    for wrong in ([one, other, other], [one, one], [one, one, none], [one, one, ("b", 2.01, 3)]):
+        with pytest.raises(AssertionError):
+            check_same([one, one, other], wrong, "")
