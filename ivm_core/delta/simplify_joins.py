@@ -20,14 +20,16 @@ def reorder_chain(plan: Plan) -> Plan:
     if len(inputs) == 1 or start is None:
         return plan
     ordered = [inputs[start]]
-    waiting = [source for i, source in enumerate(inputs) if i != start]
+    waiting = [i for i in range(len(inputs)) if i != start]
     links = [references(condition) for condition in conditions]
+    own_links = [[link for link in links if not link.isdisjoint(source.names)] for source in inputs]
+    reached = set(inputs[start].names)
     while waiting:
-        reached = {name for source in ordered for name in source.names}
-        near = (s for s in waiting if any(link & reached and link & set(s.names) for link in links))
+        near = (i for i in waiting if any(not link.isdisjoint(reached) for link in own_links[i]))
         # Nothing linked: a product that the query itself has.
         following = next(near, waiting[0])
-        ordered.append(following)
+        ordered.append(inputs[following])
+        reached.update(inputs[following].names)
         waiting.remove(following)
     if tuple(ordered) == inputs:
         return plan

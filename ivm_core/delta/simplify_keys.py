@@ -225,7 +225,19 @@ def _leaves(plan: Plan) -> frozenset[tuple[str, At | None]]:
 def _columns_of(keys: Plan, names: frozenset[str]) -> Plan:
     """K itself, or the distinct part of it with the given columns: pruned, so that it is known again after the pruning."""
     kept = tuple(name for name in keys.names if name in names)
-    return keys if kept == keys.names else prune_columns(Aggregate(keys, keep(kept), ()))
+    if kept == keys.names:
+        return keys
+    found = _parts.get((id(keys), kept))
+    if found is None:
+        if len(_parts) >= _MOST_PARTS:
+            _parts.clear()
+        found = _parts[id(keys), kept] = (keys, prune_columns(Aggregate(keys, keep(kept), ())))
+    return found[1]
+
+
+# By K's id, kept beside so that no other plan comes to have it: the same part is asked for in every pass.
+_parts: dict[tuple[int, tuple[str, ...]], tuple[Plan, Plan]] = {}
+_MOST_PARTS = 1_000
 
 
 def _substituted(parts: tuple[exp.Expression, ...], mapping: dict[str, exp.Expression]) -> exp.Expression | None:

@@ -7,6 +7,7 @@ there. Small relations are the changes of base tables and the steps computed fro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
@@ -41,6 +42,7 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.rewrite import with_sources
 
 STEP_PREFIX = "step."
+_MOST_POSITIONS = 3  # of one operator that are told bounds of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +64,35 @@ def place_bounds(
     """The plan with every base-table leaf replaced by a scan of a named input, told the bounds of its position.
 
     ``leaf_name`` names small relations (changes and steps); ``name_input`` gets each leaf with its bounds and returns
-    the input's name. The same leaf at two positions may get different bounds, hence two inputs.
+    the input's name. The same leaf at two positions may get different bounds, hence two inputs. A subplan that occurs
+    several times as one object, each time with the same known, is placed once, and still is one object; after a few
+    different positions it is placed without any bounds for all others: parts of parts would multiply.
     """
+    positions: Counter[int] = Counter()
+    placed: dict[tuple[int, frozenset[tuple[str, Origin]]], Plan] = {}  # ``plan`` keeps its operators, and so their ids
+    provided: dict[int, Known] = {}
 
     def place(node: Plan, known: Known) -> Plan:
+        own = _within(known, node)
+        key = id(node), frozenset(own.items())
+        if key not in placed and positions[id(node)] >= _MOST_POSITIONS:
+            own, key = {}, (id(node), frozenset())
+        if key not in placed:
+            positions[id(node)] += 1
+            placed[key] = place_once(node, own)
+        return placed[key]
+
+    def provides_once(node: Plan) -> Known:
+        if id(node) not in provided:
+            provided[id(node)] = provides(node, leaf_name, provides_once)
+        return provided[id(node)]
+
+    def place_once(node: Plan, known: Known) -> Plan:
         match node:
             case Scan(table):
                 if table.startswith(STEP_PREFIX):
                     return node
-                bounds = {Bound(n, o.relation, o.column, o.null_safe) for n, o in known.items() if n in node.names}
+                bounds = {Bound(n, o.relation, o.column, o.null_safe) for n, o in known.items()}
                 return _input(node, name_input(node, tuple(sorted(bounds, key=_order))))
             case Changes():
                 return _input(node, name_input(node, ()))
@@ -79,7 +101,7 @@ def place_bounds(
             case Recursive(_, base, step):
                 return with_sources(node, (place(base, {}), place(step, {})))
             case Join(left, right):
-                to_left, to_right = _across(node, known, leaf_name)
+                to_left, to_right = _across(node, known, provides_once)
                 return with_sources(node, (place(left, to_left), place(right, to_right)))
             case UnionAll(inputs):
                 return with_sources(node, tuple(place(source, known) for source in inputs))
@@ -110,10 +132,10 @@ def _input(leaf: Scan | Changes, name: str) -> Scan:
     return Scan(STEP_PREFIX + name, columns, At.AFTER)
 
 
-def _across(join: Join, known: Known, leaf_name: LeafName) -> tuple[Known, Known]:
+def _across(join: Join, known: Known, provides: Callable[[Plan], Known]) -> tuple[Known, Known]:
     """What is known of the columns of a join's left and right input: from above, and each from the other."""
     left, right, kind = join.left, join.right, join.kind
-    provided_left, provided_right = provides(left, leaf_name), provides(right, leaf_name)
+    provided_left, provided_right = provides(left), provides(right)
     to_left = dict(_within(known, left)) if kind not in (JoinKind.RIGHT, JoinKind.FULL) else {}
     to_right = dict(_within(known, right)) if kind in (JoinKind.INNER, JoinKind.RIGHT) else {}
     for a, b, null_safe in equal_columns(join.condition, left, right):
@@ -130,29 +152,29 @@ def _order(bound: Bound) -> tuple[str, str, str]:
     return bound.column, bound.step, bound.step_column
 
 
-def provides(plan: Plan, leaf_name: LeafName) -> Known:
-    """The output columns of ``plan`` whose every value occurs in a column of a small relation."""
+def provides(plan: Plan, leaf_name: LeafName, below: Callable[[Plan], Known]) -> Known:
+    """The output columns of ``plan`` whose every value occurs in a column of a small relation; ``below``: of its inputs."""
     match plan:
         case Changes():
             return {name: Origin(leaf_name(plan), name) for name in plan.names if name != WEIGHT}
         case Scan(table):
             return {name: Origin(leaf_name(plan), name) for name in plan.names} if table.startswith(STEP_PREFIX) else {}
         case Project(source, columns):
-            below = provides(source, leaf_name)
-            return {c.name: below[c.expression.name] for c in columns if _is_column(c) and c.expression.name in below}
+            own = below(source)
+            return {c.name: own[c.expression.name] for c in columns if _is_column(c) and c.expression.name in own}
         case Aggregate(source, keys, _):
-            below = provides(source, leaf_name)
-            return {k.name: below[k.expression.name] for k in keys if _is_column(k) and k.expression.name in below}
+            own = below(source)
+            return {k.name: own[k.expression.name] for k in keys if _is_column(k) and k.expression.name in own}
         case Filter(source) | Distinct(source) | Limit(source) | Generate(source) | Window(source):
-            return provides(source, leaf_name)
+            return below(source)
         case Join(left, right, kind, condition):
             result: dict[str, Origin] = {}
             if kind in (JoinKind.INNER, JoinKind.SEMI, JoinKind.LEFT, JoinKind.ANTI):
-                result |= provides(left, leaf_name)
+                result |= below(left)
             if kind in (JoinKind.INNER, JoinKind.RIGHT):
-                result |= provides(right, leaf_name)
+                result |= below(right)
             if kind in (JoinKind.INNER, JoinKind.SEMI):
-                from_right = provides(right, leaf_name)
+                from_right = below(right)
                 for a, b, null_safe in equal_columns(condition, left, right):
                     if b in from_right:
                         result.setdefault(a, _weaker(from_right[b], null_safe))
@@ -168,7 +190,10 @@ def _renamed(columns: tuple[Named, ...], known: Known) -> Known:
 
 
 def _within(known: Known, plan: Plan) -> Known:
-    return {name: origin for name, origin in known.items() if name in plan.names}
+    if not known:
+        return known
+    names = frozenset(plan.names)
+    return {name: origin for name, origin in known.items() if name in names}
 
 
 def _partition(functions: tuple[Named, ...], known: Known) -> Known:

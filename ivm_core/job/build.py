@@ -232,17 +232,18 @@ class _Parts:
     def add_step(self, name: str, plan: Plan, comment: str, *, materialize: bool = True) -> None:
         """Append a step; subplans over changes that occur more than once become steps of their own first."""
         plan = Sharing()(plan)
+        scans: dict[int, Plan] = {}
         for number, shared in enumerate(repeated(plan), start=1):
             shared_name = f"{name}_part_{number}"
+            body = transform_down(shared, lambda node: scans.get(id(node), node))
             types = types_of(shared)
-            scan = Scan(
+            scans[id(shared)] = Scan(
                 STEP_PREFIX + shared_name,
                 tuple(ScanColumn(n, n, types.get(n) or "string") for n in shared.names),
                 At.AFTER,
             )
-            plan = transform_down(plan, lambda node, s=shared, r=scan: r if node is s else node)  # type: ignore[misc]
-            self._cut(shared_name, shared, "computed once, used more than once", materialize=True)
-        self._cut(name, plan, comment, materialize=materialize)
+            self._cut(shared_name, body, "computed once, used more than once", materialize=True)
+        self._cut(name, transform_down(plan, lambda node: scans.get(id(node), node)), comment, materialize=materialize)
 
     def _cut(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:
         made = 0

@@ -16,10 +16,15 @@ def fixpoint(plan: Plan, rules: Iterable[Rule], limit: int = 100) -> Plan:
     """
     ordered, shared = tuple(rules), Sharing()
 
+    done: dict[int, tuple[Plan, Plan]] = {}  # with the operators themselves: an id is another's once its object is gone
+
     def apply_all(node: Plan) -> Plan:
-        for rule in ordered:
-            node = rule(node)
-        return node
+        if id(node) not in done:
+            result = node
+            for rule in ordered:
+                result = rule(result)
+            done[id(node)] = node, result
+        return done[id(node)][1]
 
     plan = shared(plan)
     for _ in range(limit):

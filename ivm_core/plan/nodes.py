@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import get_args
 
 from sqlglot import exp
 
@@ -65,8 +66,16 @@ class ScanColumn:
     type: str
 
 
+class Operator:
+    """Room for what an operator remembers of itself once it was asked: plans are deep, share parts, and are asked often."""
+
+    __slots__ = ("_hash", "_names")
+    _hash: int
+    _names: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Operator):
     """All rows of a base table (``schema.table``), each with weight 1."""
 
     table: str
@@ -82,7 +91,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Operator):
     """ΔR = R⁺ − R⁻, netted: each distinct changed row once, with its weight (never 0) in column ``WEIGHT``."""
 
     table: str
@@ -97,7 +106,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class Values(Operator):
     """A list of literal rows; without rows it is the empty relation. ``types`` in Spark's SQL."""
 
     names: tuple[str, ...]
@@ -111,7 +120,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class Project(Operator):
     """Row-wise computed columns."""
 
     source: Plan
@@ -128,7 +137,7 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Operator):
     """The rows for which the condition is true (not false, not unknown)."""
 
     source: Plan
@@ -143,7 +152,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Join(Operator):
     """Pairs of rows for which the condition is true; semi and anti joins keep the left columns only."""
 
     left: Plan
@@ -164,7 +173,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class UnionAll:
+class UnionAll(Operator):
     """The bag union of sources that have the same column names in the same order."""
 
     sources: tuple[Plan, ...]
@@ -180,7 +189,7 @@ class UnionAll:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(Operator):
     """One row per distinct ``keys`` tuple (NULL equals NULL); without keys exactly one row.
 
     Each aggregate is one sqlglot aggregate-function call, whose arguments may be any row-wise expression.
@@ -202,7 +211,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Operator):
     """Each row once."""
 
     source: Plan
@@ -213,7 +222,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Window(Operator):
     """Adds columns computed by window functions (each expression an ``exp.Window``)."""
 
     source: Plan
@@ -230,7 +239,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class SetOperation:
+class SetOperation(Operator):
     """INTERSECT or EXCEPT, by bag (``all``) or by set; both sides have the same column names."""
 
     left: Plan
@@ -247,7 +256,7 @@ class SetOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Generate:
+class Generate(Operator):
     """A row-generating function (explode, posexplode, inline) applied to each row; ``outer`` keeps rows without output."""
 
     source: Plan
@@ -265,7 +274,7 @@ class Generate:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Operator):
     """The first ``count`` rows after ``offset`` in the given order (``exp.Ordered`` expressions)."""
 
     source: Plan
@@ -283,7 +292,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Recursive:
+class Recursive(Operator):
     """WITH RECURSIVE: the rows of ``base``, and again and again those that ``step`` makes of the round before.
 
     ``name`` is unique in the plan; the step reads the round before by ``Round`` leaves of that name.
@@ -302,7 +311,7 @@ class Recursive:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class Round(Operator):
     """The rows that the recursion ``name`` made in its round before; ``source`` of a column is its name there."""
 
     name: str
@@ -333,6 +342,33 @@ Plan = (
     | Recursive
     | Round
 )
+
+
+def _remember(kind: type[Operator]) -> None:
+    """Let the operators of a kind find out their hash and their names, which come from all that lies below, but once."""
+    found_hash, found_names = kind.__hash__, kind.__dict__["names"]
+
+    def own_hash(self: Operator) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", found_hash(self))
+            return self._hash
+
+    def names(self: Operator) -> tuple[str, ...]:
+        try:
+            return self._names
+        except AttributeError:
+            object.__setattr__(self, "_names", found_names.fget(self))
+            return self._names
+
+    kind.__hash__ = own_hash  # type: ignore[assignment, method-assign]
+    if isinstance(found_names, property):  # the names of ``Values`` are a field
+        kind.names = property(names)  # type: ignore[attr-defined]
+
+
+for _kind in get_args(Plan):
+    _remember(_kind)
 
 
 def sources(plan: Plan) -> tuple[Plan, ...]:
@@ -375,10 +411,21 @@ def base_tables(plan: Plan) -> frozenset[str]:
 
 
 def references(expression: exp.Expression) -> frozenset[str]:
-    """The column names that a scalar expression refers to."""
+    """The column names that a scalar expression refers to; found once for each of those that nodes hold."""
     if isinstance(expression, exp.Column):
         return frozenset((expression.name,))
-    return frozenset(column.name for column in expression.find_all(exp.Column))
+    found = _referred.get(id(expression))
+    if found is None:
+        if len(_referred) >= _MOST_REFERRED:
+            _referred.clear()
+        names = frozenset(column.name for column in expression.find_all(exp.Column))
+        found = _referred[id(expression)] = (expression, names)
+    return found[1]
+
+
+# By the expression's id; the expression is kept beside, so that no other one comes to have it.
+_referred: dict[int, tuple[exp.Expression, frozenset[str]]] = {}
+_MOST_REFERRED = 20_000
 
 
 def column(name: str) -> exp.Column:

@@ -5,13 +5,20 @@ A delta of n nested groupings, written as a tree, has in the order of 2ⁿ opera
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import fields
+from typing import get_args
 
-from ivm_core.plan.nodes import Changes, Plan, Scan, operators, sources
+from ivm_core.plan.nodes import Changes, Plan, Scan, sources
 from ivm_core.plan.rewrite import transform_up
 
 _INPUTS = frozenset({"source", "sources", "left", "right", "base", "step"})
+
+
+_OWN_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind) if field.name not in _INPUTS) for kind in get_args(Plan)
+}
 
 
 class Sharing:
@@ -25,7 +32,7 @@ class Sharing:
         return transform_up(plan, self._one)
 
     def _one(self, node: Plan) -> Plan:
-        own = tuple(getattr(node, f.name) for f in fields(node) if f.name not in _INPUTS)
+        own = tuple(getattr(node, name) for name in _OWN_FIELDS[type(node)])
         # What lies below has been made one object each, and ``_known`` keeps it: ids stand for equality.
         below = tuple(id(source) for source in sources(node))
         return self._known.setdefault((type(node).__name__, own, below), node)
@@ -43,22 +50,24 @@ def inputs_first(plan: Plan) -> list[Plan]:
     return found
 
 
-def occurrences(plan: Plan) -> dict[int, int]:
-    """How often each operator of a shared plan, by its id, occurs in the plan written as a tree."""
-    nodes = inputs_first(plan)
-    found = dict.fromkeys(map(id, nodes), 0)
-    found[id(plan)] = 1
-    for node in reversed(nodes):
-        for source in sources(node):
-            found[id(source)] += found[id(node)]
-    return found
-
-
 def repeated(plan: Plan) -> list[Plan]:
-    """The largest subplans over changes that occur more than once in a shared plan, changes themselves aside."""
-    counts = occurrences(plan)
-    candidates = [node for node in operators(plan) if not isinstance(node, Changes | Scan) and counts[id(node)] > 1]
-    found = {id(node): node for node in candidates if any(isinstance(below, Changes) for below in operators(node))}
-    # A part of a repeated subplan is itself worth a step only where it also occurs outside of it.
-    inner = {id(below) for node in found.values() for below in operators(node) if below is not node}
-    return [node for key, node in found.items() if key not in inner]
+    """The subplans over changes of a shared plan that are worth a step of their own, inputs first.
+
+    Those are the largest that occur more than once, and their parts that others need too; never changes alone.
+    """
+    nodes = inputs_first(plan)
+    uses = Counter(id(source) for node in nodes for source in sources(node))
+    over_changes: dict[int, bool] = {}
+    for node in nodes:
+        over_changes[id(node)] = isinstance(node, Changes) or any(over_changes[id(each)] for each in sources(node))
+    users: dict[int, set[int]] = {id(plan): set()}  # the steps that compute an operator, the plan itself being one
+    found: list[Plan] = []
+    for node in reversed(nodes):
+        needed_by = users[id(node)]
+        again = len(needed_by) > 1 or (needed_by == {id(plan)} and uses[id(node)] > 1)
+        is_step = again and over_changes[id(node)] and not isinstance(node, Changes | Scan)
+        if is_step:
+            found.append(node)
+        for source in sources(node):
+            users.setdefault(id(source), set()).update({id(node)} if is_step or node is plan else needed_by)
+    return found[::-1]

@@ -159,7 +159,7 @@ def _attach(query: exp.Select, relation: Relation) -> None:
     alias = exp.TableAlias(this=exp.to_identifier(relation.token)) if relation.token else None
     if alias is not None and relation.outputs:
         alias.set("columns", [exp.to_identifier(name) for name in relation.outputs])
-    source = relation.source.copy()
+    source = relation.source if relation.source.parent is None else relation.source.copy()  # most stand in one place
     if relation.lateral:
         query.append("laterals", exp.Lateral(this=source, view=True, outer=relation.outer, alias=alias))
         return

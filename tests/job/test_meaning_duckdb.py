@@ -33,7 +33,7 @@ WRITTEN = {schema.name: schema.columns for schema in queries.TABLES.values()}
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with _connected(WRITTEN) as opened:
+    with connected(WRITTEN) as opened:
         yield opened
 
 
@@ -98,7 +98,8 @@ def _expected(connection: duckdb.DuckDBPyConnection, view: CompiledView) -> Coun
         return None
 
 
-def _connected(schemas: Mapping[str, tuple[tuple[str, str], ...]]) -> duckdb.DuckDBPyConnection:
+def connected(schemas: Mapping[str, tuple[tuple[str, str], ...]]) -> duckdb.DuckDBPyConnection:
+    """A database with empty tables for both states of every base table."""
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
     for name, columns in schemas.items():

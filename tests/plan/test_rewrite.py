@@ -17,7 +17,7 @@ from ivm_core.plan.rewrite import (
     transform_up,
     with_sources,
 )
-from ivm_core.plan.share import Sharing, occurrences
+from ivm_core.plan.share import Sharing, repeated
 from tests.plans import plans
 
 TWO_FILTERS = read_text("Filter a > 1\n  Filter a > 2\n    Scan default.t [a: int]")
@@ -139,11 +139,16 @@ def test_a_shared_plan_is_equal_and_has_equal_subplans_as_one_object(plan: Plan)
     assert len(list(operators(one))) == len(set(walk(plan)))
 
 
-def test_occurrences_are_counted_as_in_the_tree() -> None:
-    plan: Plan = read_text("Scan default.t [a: int]")
+def test_a_part_that_only_a_repeated_subplan_repeats_is_no_step() -> None:
+    plan: Plan = read_text("Changes default.t [a: int]")
     for _ in range(40):
-        plan = Sharing()(UnionAll((plan, Distinct(plan))))
-    counts = occurrences(plan)
-    assert counts[id(plan)] == 1
-    assert max(counts.values()) == 2**40
+        below, plan = plan, Sharing()(UnionAll((plan, Distinct(plan))))
+    assert repeated(plan) == [below]
     assert len(list(operators(plan))) == 81
+
+
+def test_a_part_that_two_repeated_subplans_need_is_a_step() -> None:
+    part = Distinct(read_text("Changes default.t [a: int]"))
+    one, other = UnionAll((part, part)), UnionAll((part, Distinct(part)))
+    assert repeated(Sharing()(UnionAll((one, one, other, other)))) == [part, one, other]
+    assert repeated(Sharing()(UnionAll((part, part)))) == [part]

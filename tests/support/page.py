@@ -1,0 +1,94 @@
+"""docs/sql-support.md, made anew by ``python -m tests.support.page``: constructs, then TPC-H and TPC-DS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlglot import parse_one
+
+from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.strategy import strategy_of
+from ivm_core.plan.dialect import SparkAsWritten
+from tests.plan.queries import TABLES
+from tests.support.constructs import CONSTRUCTS, Construct
+from tests.tpc.benchmark import KINDS, load
+from tests.tpc.jobs import compiled
+from tests.tpc.record import Outcome, recorded
+
+PAGE = Path(__file__).parents[2] / "docs/sql-support.md"
+_NAMES = {"tpch": "TPC-H", "tpcds": "TPC-DS"}
+_INTRODUCTION = """\
+# SQL support
+
+Made by `python -m tests.support.page` from what the compiler says of each query; do not edit. The strategies are
+explained in [writing views](views.md#strategies-and-reasons). They are those of a batch in which every table of the view
+changed; where fewer changed, less is computed. Where *because* says that one group holds every row, or that nothing
+restricts an operator, that part of the query is computed as a whole: `affected` then saves little.
+
+## Constructs
+
+Each example is compiled, built and maintained through several batches of random changes in `make test`, and compared
+with its query after each.
+
+| construct | strategy | because | example |
+|---|---|---|---|
+"""
+_BENCHMARKS = """
+## TPC-H and TPC-DS
+
+Every query is a view, with the text that DuckDB's extension packages hold, translated to Spark SQL by sqlglot. Where a
+query has a LIMIT, all its columns are added to its ORDER BY, so that one answer is right. The tables hold random rows in
+the likeness of the benchmark's own, with few keys, so that joins meet, and with the values that the query's filters ask
+for. A view is built; then rows are inserted into all its tables, deleted from all, inserted, changed and deleted in all
+at once, and then in one table after the other. After each batch it is compared with its query, as a bag.
+
+*States equal*: how many states were compared in DuckDB, and how many of them had rows; a count of 4 is the first build and
+the three batches in all tables. The maintenance jobs are those that run on Spark. *On Spark*: the strategies of three
+batches with Delta tables, where they were run there. The recorded run is in `tests/tpc/results.json`, made by
+`python -m tests.tpc.record`; `make test` runs a part of it.
+"""
+
+
+def render() -> str:
+    """The page."""
+    return _INTRODUCTION + "".join(map(_construct, CONSTRUCTS)) + _BENCHMARKS + "".join(map(_benchmark, KINDS))
+
+
+def compiled_construct(construct: Construct) -> CompiledView:
+    """The example as a view."""
+    return compile_view("shop.v", parse_one(construct.sql, read=SparkAsWritten), TABLES, "shop")
+
+
+def _construct(construct: Construct) -> str:
+    strategy, _, detail = strategy_of(compiled_construct(construct))
+    return _line(construct.name, strategy.value, detail, f"`{construct.sql}`")
+
+
+def _benchmark(kind: str) -> str:
+    benchmark, outcomes = load(kind), recorded()
+    rows, counts = [], {"incremental": 0, "affected": 0}
+    for number, query in sorted(benchmark.queries.items()):
+        strategy, _, detail = strategy_of(compiled(benchmark, query))
+        counts[strategy.value] += 1
+        rows.append(_line(f"Q{number}", strategy.value, detail, *_results(outcomes.get(f"{kind} {number}"))))
+    total = sum(counts.values())
+    summary = f"{total} of {len(benchmark.queries)} are maintained without a full refresh: "
+    summary += f"{counts['incremental']} `incremental`, {counts['affected']} `affected`."
+    head = "| query | strategy | because | states equal | on Spark |\n|---|---|---|---|---|\n"
+    return f"\n### {_NAMES[kind]}\n\n{summary}\n\n{head}" + "".join(rows)
+
+
+def _results(outcome: Outcome | None) -> Iterable[str]:
+    if outcome is None:
+        return "", ""
+    equal = f"{outcome.states} ({outcome.with_rows} with rows)" if outcome.states else ""
+    return equal, outcome.spark
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")
