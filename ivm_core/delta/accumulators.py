@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from ivm_core.delta.reasons import Code
 from ivm_core.plan.nodes import HIDDEN_PREFIX, WEIGHT, Named, column
+from ivm_core.plan.rewrite import as_operand
 from ivm_core.plan.schema import type_of
 
 COUNT = f"{HIDDEN_PREFIX}count"
@@ -69,10 +70,10 @@ class Accumulator:
         if self.argument is None:
             return (Named(self.name, exp.Sum(this=weight)),)
         if self.nonnull:
-            present = exp.Not(this=exp.Is(this=self.argument.copy(), expression=exp.Null()))
+            present = exp.Not(this=exp.Is(this=as_operand(self.argument), expression=exp.Null()))
             return (Named(self.name, exp.Sum(this=_when(present, weight, _zero()))),)
         factor = weight if self.type == "bigint" else exp.cast(weight, f"decimal({WEIGHT_DIGITS},0)")
-        return (Named(self.name, exp.Sum(this=exp.Mul(this=_grouped(self._summand()), expression=factor))),)
+        return (Named(self.name, exp.Sum(this=exp.Mul(this=as_operand(self._summand()), expression=factor))),)
 
     def changed(self) -> exp.Expression:
         """The column's change from the aggregate calls of ``changes``, in the column's type; 0 where nothing was added."""
@@ -287,10 +288,6 @@ def decimal_of(type_: str) -> tuple[int, int] | None:
 
 def _when(condition: exp.Expression, value: exp.Expression, otherwise: exp.Expression | None = None) -> exp.Expression:
     return exp.Case(ifs=[exp.If(this=condition, true=value.copy())], default=otherwise)
-
-
-def _grouped(expression: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=expression) if isinstance(expression, exp.Binary) else expression
 
 
 def _zero() -> exp.Expression:

@@ -26,7 +26,7 @@ from ivm_core.plan.nodes import (
     keep,
     references,
 )
-from ivm_core.plan.rewrite import both, substitute
+from ivm_core.plan.rewrite import as_operand, both, substitute
 from ivm_core.plan.schema import type_of, types_of
 
 KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
@@ -52,7 +52,7 @@ def having_keys(plan: Plan, expressions: Sequence[exp.Expression], keys: Plan) -
     """Q ⋉ K by ``expressions`` over Q's columns, null-safe: NULL keys are groups and partitions like others."""
     condition = both(
         *(
-            exp.NullSafeEQ(this=_operand(expression), expression=column(name))
+            exp.NullSafeEQ(this=as_operand(expression), expression=column(name))
             for expression, name in zip(expressions, keys.names, strict=True)
         )
     )
@@ -121,8 +121,3 @@ def _key_name(position: int) -> str:
 
 def _type(expression: exp.Expression, types: Mapping[str, str | None]) -> str | None:
     return types.get(expression.name) if isinstance(expression, exp.Column) else type_of(expression, types)
-
-
-def _operand(expression: exp.Expression) -> exp.Expression:
-    simple = isinstance(expression, exp.Column | exp.Literal | exp.Paren | exp.Func | exp.Cast)
-    return expression.copy() if simple else exp.Paren(this=expression.copy())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from ivm_core.plan.functions import sql_name
-from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.rewrite import as_operand, expect_expression
 from ivm_core.plan.scope import refusal
 
 # Aggregate functions of Spark that sqlglot reads as functions it does not know.
@@ -164,7 +164,8 @@ def _count(call: exp.Count) -> exp.Expression:
         return call
     if call.expressions:
         present = [
-            exp.Not(this=exp.Is(this=argument.copy(), expression=exp.null())) for argument in (first, *call.expressions)
+            exp.Not(this=exp.Is(this=as_operand(argument), expression=exp.null()))
+            for argument in (first, *call.expressions)
         ]
         return exp.Count(this=_when(exp.and_(*present), exp.Literal.number(1)), big_int=True)
     if isinstance(first, exp.Literal) or first is None:

@@ -11,7 +11,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import has_aggregate, replace_aggregates
 from ivm_core.plan.from_sql_groups import Groups
 from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep, references
-from ivm_core.plan.rewrite import both, expect_expression
+from ivm_core.plan.rewrite import as_operand, both, expect_expression
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
 from ivm_core.plan.types import FRACTIONAL, INTEGRAL, common_type, digits
@@ -90,7 +90,7 @@ def _equal(keys: list[exp.Expression], value: exp.Expr, types: dict[str, str | N
     for key, item in zip(keys, values, strict=True):
         kind = type_of(key, types)
         constant = exp.cast(item.copy(), kind, dialect="spark") if kind else item.copy()
-        tests.append(exp.NullSafeEQ(this=key.copy(), expression=constant))
+        tests.append(exp.NullSafeEQ(this=as_operand(key), expression=constant))
     condition = both(*tests)
     assert condition is not None
     return condition

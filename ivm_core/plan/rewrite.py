@@ -99,6 +99,17 @@ def substitute(expression: exp.Expr, mapping: Mapping[str, exp.Expression]) -> e
     return expect_expression(expression.transform(swap))
 
 
+def as_operand(expression: exp.Expr) -> exp.Expression:
+    """A copy that may stand beside any operator: in parentheses, unless it is a name, a literal or a call.
+
+    >>> from sqlglot import parse_one
+    >>> [as_operand(parse_one(sql)).sql() for sql in ("a", "abs(a)", "NOT a", "a IN (1)", "a AND b")]
+    ['a', 'ABS(a)', '(NOT a)', '(a IN (1))', '(a AND b)']
+    """
+    copy = expect_expression(expression.copy())
+    return exp.Paren(this=copy) if _is_loose(expression) else copy
+
+
 def conjuncts(expression: exp.Expr | None) -> tuple[exp.Expression, ...]:
     """The operands of AND, flattened and without outer parentheses; nothing for None."""
     if expression is None:
@@ -134,7 +145,10 @@ def _map_sources(plan: Plan, visit: Rule) -> Plan:
 def _as_operand(expression: exp.Expr, replaced: exp.Expr) -> exp.Expr:
     """The expression, in parentheses when the operator above the replaced node would otherwise tear it apart."""
     above = replaced.parent
-    loose = isinstance(expression, _OPERATORS) and not isinstance(expression, exp.Paren | exp.Dot)
     tight = isinstance(above, _OPERATORS) and not isinstance(above, exp.Paren)
     indexed = isinstance(above, exp.Bracket) and replaced.arg_key == "this"
-    return exp.paren(expression, copy=False) if loose and (tight or indexed) else expression
+    return exp.paren(expression, copy=False) if _is_loose(expression) and (tight or indexed) else expression
+
+
+def _is_loose(expression: exp.Expr) -> bool:
+    return isinstance(expression, _OPERATORS) and not isinstance(expression, exp.Paren | exp.Dot)

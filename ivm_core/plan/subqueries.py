@@ -13,7 +13,7 @@ from sqlglot import exp
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
-from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute
+from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression, substitute
 from ivm_core.plan.scope import Relation, Scope, refusal
 from ivm_core.plan.single_value import join_single_value
 
@@ -122,7 +122,7 @@ def _membership(block: Block, test: exp.Expr, inner: Relation) -> exp.Expression
     if any(operand.find(exp.Placeholder) for operand in operands):
         operands = [attach(block, operand) for operand in operands]
     pairs = zip(operands, inner.fields, strict=True)
-    return _all([exp.EQ(this=_operand(operand), expression=column(f.name)) for operand, f in pairs])
+    return _all([exp.EQ(this=as_operand(operand), expression=column(f.name)) for operand, f in pairs])
 
 
 def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:
@@ -166,7 +166,7 @@ def _mark_in(block: Block, test: exp.Expression, negated: bool) -> exp.Expressio
         operand = test.this.unnest()
         if operand.find(exp.Placeholder):
             operand = attach(block, operand)
-        equal = exp.EQ(this=_operand(operand), expression=_operand(_scalar(block, test.args["query"])))
+        equal = exp.EQ(this=as_operand(operand), expression=as_operand(_scalar(block, test.args["query"])))
         return exp.NullSafeEQ(this=exp.paren(equal), expression=exp.false() if negated else exp.true())
     membership = _membership(block, test, inner)
     if negated:
@@ -199,7 +199,7 @@ def _or_unknown(membership: exp.Expression, inner: Relation) -> exp.Expression:
 
     Of a single row it is spelt the other way round: there Spark 4.2 looks an INT up among BIGINTs if the row is a literal.
     """
-    unknown = exp.Is(this=_operand(membership), expression=exp.null())
+    unknown = exp.Is(this=as_operand(membership), expression=exp.null())
     return expect_expression(exp.or_(unknown, membership) if inner.one_row else exp.or_(membership, unknown))
 
 
@@ -234,13 +234,6 @@ def _negation_inside(part: exp.Expression) -> exp.Expression:
     while isinstance(part, exp.Not) and isinstance(part.this.unnest(), exp.Not):
         part = expect_expression(part.this.unnest().this.unnest())
     return part
-
-
-def _operand(expression: exp.Expr) -> exp.Expr:
-    """In parentheses where an operator would tear the expression apart."""
-    tight = isinstance(expression, exp.Paren | exp.Dot)
-    loose = not tight and isinstance(expression, exp.Binary | exp.Unary | exp.Between | exp.In)
-    return exp.paren(expression) if loose else expression.copy()
 
 
 def _all(parts: list[exp.Expression]) -> exp.Expression:

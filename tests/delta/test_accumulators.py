@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from sqlglot import exp
 
-from ivm_core.delta.accumulators import Accumulators, accumulate
+from ivm_core.delta.accumulators import Accumulators, Unmergeable, accumulate
 from ivm_core.plan.nodes import Named, column
 
 MERGED = [(5, 2), (12, 2), (15, 2), (15, 6), (18, 4), (20, 0), (22, 6), (25, 4), (27, 10), (28, 3)]
@@ -55,4 +55,4 @@ def test_floats_are_not_merged(call):
     tree = exp.maybe_parse(call, dialect="spark").transform(
         lambda n: column(n.name) if isinstance(n, exp.Column) else n
     )
-    assert isinstance(accumulate((Named("a", tree),), {"x": "double"}), str)
+    assert isinstance(accumulate((Named("a", tree),), {"x": "double"}), Unmergeable)

@@ -85,7 +85,7 @@ def test_the_same_rows_as_from_the_versions_themselves(
     with ChangeCache(spark, spark_settings) as cache:
         kind = CommitClass.INSERT_ONLY if end <= 3 else CommitClass.MUTATING
         changes = cache.read(read, covered(start, end, kind), names)
-        versions = cache._from_versions(read, covered(start, end), frozenset(names))
+        versions = cache._compared(read, covered(start, end), frozenset(names), few=False).frame
         assert counted(net(changes.frame, names)) == counted(versions)
         assert changes.frame.schema.simpleString() == versions.schema.simpleString()
 

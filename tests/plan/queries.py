@@ -115,6 +115,10 @@ select case when a > 1 then 'x' else 'y' end as z, count(*) as n from t group by
 select 2 * a as twice, sum(a) as total from t group by a
 select a, min(d) as lo, max(d) as hi, bool_and(b > 1) as ba, bool_or(b > 1) as bo from t group by a
 select a, count_if(b > 1) as n from t group by a
+select s, bool_and(a not in (1, 2)) as x, bool_or(not a > 1) as y, count(a in (1, 2)) as n, count(not a > 1) as m from t group by s
+select s, count(a > 1 and b > 1) as n, count(a between 1 and 2 or b is null) as m from t group by s
+select a > 1 and b > 1 as k, not a in (1, 2) as l, count(*) as n, max(b) as m from t group by 1, 2
+select q.k, q.n, u.x from (select a > 1 or b > 1 as k, a in (1, 2) as l, count(*) as n from t group by 1, 2) q left join u on q.n = u.k
 select sum(n) as total from t
 select t.s, w.z, count(distinct u.x) as n from t join u on t.a = u.a join w on w.k = u.k group by t.s, w.z
 select t.s, t.d, w.z, count(distinct u.x) as n from t join u on t.a = u.a join w on w.k = u.k group by t.s, t.d, w.z
@@ -229,6 +233,7 @@ select a from t limit 0
 
 # DuckDB has other names, other types, another column order for USING, or no such construct.
 SPARK_ONLY = """
+select s, count(not a > 1, b in (1, 2)) as c from t group by s
 select a, count(b) as n, count(a, b) as m from t group by a
 select a, stddev(b) as sd, var_pop(b) as vp, corr(a, b) as co from t group by a
 select a, b, sum(c) as total from t group by rollup (a, b)
