@@ -6,7 +6,6 @@ where another commit came first. Only states whose types and table features both
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +13,12 @@ import deltalake
 import pyarrow as pa
 from deltalake.exceptions import CommitFailedError
 
-from ivm_core.engine.log_files import open_alike
+from ivm_core.engine.log_files import open_state
 from ivm_core.engine.model import CommitTag
 from ivm_core.errors import ConcurrentCommit
 
 # FLOAT and DOUBLE are left to Spark: where there is a NaN, the two writers' file statistics differ.
 _PLAIN = frozenset({"string", "long", "integer", "short", "byte", "boolean", "binary", "date", "timestamp"})
-_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
-_ODD = re.compile("%")  # delta-rs decodes it twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class DirectState:
     @classmethod
     def open(cls, location: str, version: int) -> DirectState | None:
         """The state at the version; None where it is better left to Spark."""
-        table = open_alike(location, version, _FEATURES, _ODD)
+        table = open_state(location, version)
         if table is None or not all(_plain(field.type) for field in table.schema().fields):
             return None
         return cls(table, pa.schema(table.schema().to_arrow()))

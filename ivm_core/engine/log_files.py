@@ -9,13 +9,20 @@ from deltalake.exceptions import DeltaError
 
 from ivm_core.engine.location import local_path
 
+_STATE_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
+_DECODED_TWICE = re.compile("%")  # by delta-rs
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
 
+def open_state(location: str, version: int | None = None) -> deltalake.DeltaTable | None:
+    """A view's own table at a version or the newest, None where delta-rs would not write it as Delta does."""
+    return open_alike(location, version, _STATE_FEATURES, _DECODED_TWICE)
+
+
 def open_alike(
-    location: str, version: int, features: frozenset[str], odd: re.Pattern[str]
+    location: str, version: int | None, features: frozenset[str], odd: re.Pattern[str]
 ) -> deltalake.DeltaTable | None:
-    """The table at a version, with its files' statistics; None where it is better left to Spark.
+    """The table at a version or the newest, with its files' statistics; None where it is better left to Spark.
 
     That is where it has partitions, a table feature not among ``features``, or a path with ``odd`` characters.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import deltalake
@@ -11,17 +10,13 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from ivm_core.engine import commit
 from ivm_core.engine.direct import commit_properties, overtaken
 from ivm_core.engine.execute import find_state
-from ivm_core.engine.location import local_path
-from ivm_core.engine.log_files import open_alike
+from ivm_core.engine.log_files import open_state
 from ivm_core.engine.model import CommitTag, StateTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyspark.sql import SparkSession
-
-_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
-_ODD = re.compile("%")  # delta-rs decodes it twice
 
 
 def restore(spark: Callable[[], SparkSession], target: StateTarget, version: int, tag: CommitTag) -> bool:
@@ -31,7 +26,7 @@ def restore(spark: Callable[[], SparkSession], target: StateTarget, version: int
     Where delta-rs can open the table it makes that commit, with the number and without copying a row; elsewhere the
     rows are written anew. Raises ``ConcurrentCommit``, and ``HistoryGone`` where files are gone.
     """
-    table = _restorable(target.location)
+    table = open_state(target.location)
     # Reading the log of a table that delta-rs can open needs no Spark session.
     state = find_state(None if table is not None else spark(), target, tag)
     if state is None:
@@ -43,18 +38,6 @@ def restore(spark: Callable[[], SparkSession], target: StateTarget, version: int
         rows = session.read.format("delta").option("versionAsOf", version).load(target.location)
         commit.overwrite(rows, state, tag)
     return True
-
-
-def _restorable(location: str) -> deltalake.DeltaTable | None:
-    """The table at its newest version, None where it is better left to Spark."""
-    path = local_path(location)
-    if path is None or _ODD.search(str(path)):
-        return None
-    try:
-        newest = deltalake.DeltaTable(str(path)).version()
-    except DeltaError:
-        return None
-    return open_alike(location, newest, _FEATURES, _ODD)
 
 
 def _restored(table: deltalake.DeltaTable, version: int, tag: CommitTag) -> bool:

@@ -6,15 +6,12 @@ Neither changes a row: the compaction's commit says so itself, and whoever reads
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
-
-import deltalake
 
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log import TableLog
-from ivm_core.engine.log_files import open_alike
+from ivm_core.engine.log_files import open_state
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,15 +22,12 @@ _SIZES = {
     "spark.databricks.delta.optimize.minFileSize": SMALL_BYTES,
     "spark.databricks.delta.optimize.maxFileSize": TARGET_BYTES,
 }
-# Features whose checkpoints delta-rs writes as Delta does.
-_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
-_ODD = re.compile("%")  # delta-rs decodes it twice
 
 
 def count_small_files(location: str, spark: SparkSession | None) -> int:
     """How many of the newest version's files are so small that fewer, larger ones would be read faster."""
     log = TableLog(location, spark)
-    table = open_alike(log.location, log.version(), _FEATURES, _ODD)
+    table = open_state(log.location)
     if table is None:
         size = log.size()
         return size.files if size.size_bytes < size.files * SMALL_BYTES else 0
@@ -75,8 +69,8 @@ def commits_since_checkpoint(location: str) -> int | None:
 
 def write_checkpoint(location: str) -> bool:
     """Write a checkpoint of the newest version where this process can as Delta does; Spark's commits write their own."""
-    path = local_path(location)
-    if path is None or open_alike(str(path), TableLog(str(path)).version(), _FEATURES, _ODD) is None:
+    table = open_state(location)
+    if table is None:
         return False
-    deltalake.DeltaTable(str(path)).create_checkpoint()
+    table.create_checkpoint()
     return True

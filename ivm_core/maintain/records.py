@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
+from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Batch
 from ivm_core.catalog.model import BatchRecord, Intent, ViewRecord
 from ivm_core.cost.model import Decision
@@ -42,6 +43,24 @@ def record_of(
         error=error,
         run_id=run_id,
         job=job,
+    )
+
+
+def report_of(record: BatchRecord, shared_seconds: float = 0.0) -> MaintenanceReport:
+    """What the caller of a batch is told: the same that the catalogue keeps."""
+    return MaintenanceReport(
+        record.view,
+        record.strategy,
+        record.reason,
+        record.from_versions,
+        record.to_versions,
+        record.rows_changed,
+        record.seconds,
+        record.number,
+        record.detail,
+        record.predicted_incremental_seconds,
+        record.predicted_full_seconds,
+        shared_seconds=shared_seconds,
     )
 
 

@@ -23,7 +23,7 @@ from ivm_core.errors import Busy, HistoryGone
 from ivm_core.maintain.decision import decide_batch
 from ivm_core.maintain.next_batch import next_batch, next_number
 from ivm_core.maintain.past import known_now, stood_before
-from ivm_core.maintain.records import record_of
+from ivm_core.maintain.records import record_of, report_of
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standings, tag_of
 from ivm_core.plan.definition import Policy
@@ -111,17 +111,7 @@ def _commit(session: Session, view: ViewRecord, intent: Intent, past: Standing) 
         decision = Decision(Strategy.NOOP, Reason.APPLIED_ELSEWHERE)
     record = record_of(view, batch, decision, started_at, started, intent.run_id, None)
     session.catalog.add_batch(record, settle="applied")
-    return MaintenanceReport(
-        view.name,
-        decision.strategy,
-        decision.reason,
-        batch.from_versions,
-        batch.to_versions,
-        0,
-        record.seconds,
-        batch.number,
-        decision.detail,
-    )
+    return report_of(record)
 
 
 def _ranges(now: Standing, past: Standing) -> tuple[TableRange, ...]:

@@ -43,8 +43,9 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
         return None
     log = session.log(view.location)
     later: list[Commit] = []
+    table_id = log.table_id()
     for commit in _newest_first(log, log.version()):
-        found = _standing(commit, view, log.table_id())
+        found = _standing(commit, view, table_id)
         if found is not None:
             touched = classify(later) is not CommitClass.NOOP
             # Later commits that moved no rows show the same contents, and stay readable for longer.
@@ -56,8 +57,9 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
 def standings(session: Session, view: ViewRecord, newest: int | None = None) -> Iterator[Standing]:
     """Where the view stood after each of its batches up to a version of its table, newest first, as far as the log goes."""
     log = session.log(view.location)
+    table_id = log.table_id()
     for commit in _newest_first(log, log.version() if newest is None else newest):
-        found = _standing(commit, view, log.table_id())
+        found = _standing(commit, view, table_id)
         if found is not None:
             yield found
 

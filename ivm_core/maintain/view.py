@@ -30,7 +30,7 @@ from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before
-from ivm_core.maintain.records import record_of, recovered
+from ivm_core.maintain.records import record_of, recovered, report_of
 from ivm_core.maintain.rewind import anew, finish, go_back, is_done, where_to
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
@@ -224,20 +224,7 @@ def _run(
     record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows, shared_seconds=shared)
     record = replace(record, changed_rows=changed_rows)
     session.catalog.add_batch(record, settle="applied")
-    return MaintenanceReport(
-        view.name,
-        decision.strategy,
-        decision.reason,
-        batch.from_versions,
-        batch.to_versions,
-        rows,
-        record.seconds,
-        batch.number,
-        decision.detail,
-        decision.predicted_incremental_seconds,
-        decision.predicted_full_seconds,
-        shared_seconds=shared,
-    )
+    return report_of(record, shared)
 
 
 def _execute(
