@@ -27,6 +27,7 @@ from bench.demo_display import Display
 from bench.demo_rounds import TITLES, run_round
 from bench.environment import machine, software
 from bench.local_airflow import Airflow, start_airflow
+from bench.lock import alone
 from bench.refresh_functions import Stream
 from bench.report_page import render_page
 from bench.results import DemoResult, Round, join_reports
@@ -34,7 +35,7 @@ from ivm_core import Engine
 from ivm_core.cost.model import Strategy
 from ivm_core.engine.connect_server import start_connect_server
 from ivm_core.engine.session import check_java, open_session
-from ivm_core.errors import DriftError, EnvironmentProblem
+from ivm_core.errors import DriftError
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def run(sf: float = 1.0, quiet: bool = False, folder: Path | None = None) -> dic
     deployment = base / f"demo-sf{sf:g}"
     with ExitStack() as stack:
         stack.enter_context(_interruptible())
-        stack.enter_context(_alone(deployment))
+        stack.enter_context(alone(deployment, "demo"))
         display = stack.enter_context(Display(quiet))
         result = _run(sf, base, deployment, display)
     page = deployment / "demo.html"
@@ -205,23 +206,6 @@ def _timed(steps: dict[str, float], name: str) -> Iterator[None]:
     started = time.monotonic()
     yield
     steps[name] = time.monotonic() - started
-
-
-@contextmanager
-def _alone(deployment: Path) -> Iterator[None]:
-    """Refuse a second demo in the same folder: it would delete the first one's tables."""
-    from filelock import FileLock, Timeout
-
-    deployment.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(f"{deployment}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise EnvironmentProblem(f"Another demo is running in {deployment}. Wait for it, or stop it.") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @contextmanager

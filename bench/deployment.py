@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from bench.lock import alone
 from bench.meter import Meter
 from ivm_core import Engine
 from ivm_core.engine.session import check_java
-from ivm_core.errors import EnvironmentProblem
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def warm_session(place: Place, name: str) -> Iterator[SparkSession]:
     Raises EnvironmentProblem where Java is missing, or where another bench of that name runs.
     """
     with ExitStack() as stack:
-        stack.enter_context(_alone(place.base / name))
+        stack.enter_context(alone(place.base / name, "bench"))
         if place.spark is not None:
             yield place.spark
             return
@@ -111,20 +111,3 @@ def drop_schemas(spark: SparkSession, *schemas: str) -> None:
 
 def _schema(name: str) -> exp.Table:
     return exp.Table(db=exp.to_identifier(name, quoted=True))
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Refuse a second run in the same folder: it would delete the first one's tables."""
-    from filelock import FileLock, Timeout
-
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(f"{folder}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise EnvironmentProblem(f"Another bench is running in {folder}. Wait for it, or stop it.") from None
-    try:
-        yield
-    finally:
-        lock.release()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bench.results import DemoResult, ViewResult
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 CHART_WIDTH = 860
 LABEL_WIDTH = 236
@@ -58,17 +62,22 @@ class Chart:
     left: int = LABEL_WIDTH
 
 
-def render_page(result: DemoResult) -> str:
-    """The page as text; every value is escaped by the template engine."""
+def templates() -> Environment:
+    """The templates of ``bench/templates``; every value is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("bench", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def render_page(result: DemoResult) -> str:
+    """The page as text; every value is escaped by the template engine."""
+    environment = templates()
     environment.filters["seconds"] = seconds
     environment.filters["count"] = count
     environment.filters["times"] = times

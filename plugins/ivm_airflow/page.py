@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ivm_airflow.templating import templates
+
 
 def render_page(report: Mapping[str, Any]) -> str:
     """The page; every value is escaped by the template engine."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("ivm_airflow", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters["seconds"] = _seconds
-    environment.filters["count"] = _count
+    environment = templates(seconds=_seconds, count=_count)
     slowest = max((entry["full_seconds"] or entry["seconds"] for entry in report["views"]), default=0.0)
     return environment.get_template("report.html").render(report=report, slowest=max(slowest, 1e-9))
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ivm_airflow.templating import templates
 from ivm_airflow.web import words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def render(template: str, **values: Any) -> str:
@@ -22,18 +26,9 @@ def style() -> str:
 
 
 @cache
-def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("ivm_airflow", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for name in ("seconds", "count", "span", "ago", "moment", "reason"):
-        environment.filters[name] = getattr(words, name)
-    environment.filters["segment"] = lambda text: quote(str(text), safe="")
+def _environment() -> Environment:
+    named = ("seconds", "count", "span", "ago", "moment", "reason")
+    filters = {name: getattr(words, name) for name in named}
+    environment = templates(**filters, segment=lambda text: quote(str(text), safe=""))
     environment.globals["gain"] = words.gain
     return environment
