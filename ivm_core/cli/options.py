@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,15 +54,20 @@ AsOf = Annotated[
 ]
 
 
+def one_of(value: str, names: Iterable[str]) -> str:
+    """The name as it is spelled here, whatever its case. Raises BadParameter with all names."""
+    known = [str(name) for name in names]
+    if value.lower() not in known:
+        raise typer.BadParameter(f"use one of {', '.join(known)}")
+    return value.lower()
+
+
 def parse_policy(value: str) -> Policy:
     """A refresh policy by its name."""
     # Imported here: it brings SQL parsing along, which `ivm --help` does not need.
     from ivm_core.plan.definition import Policy
 
-    try:
-        return Policy(value.lower())
-    except ValueError:
-        raise typer.BadParameter(f"use one of {', '.join(Policy)}") from None
+    return Policy(one_of(value, Policy))
 
 
 PolicyName = Annotated[
@@ -81,10 +86,7 @@ def parse_mode(value: str) -> str:
     """A run's mode by its name."""
     from ivm_core.maintain.model import Mode
 
-    try:
-        return Mode(value.lower()).value
-    except ValueError:
-        raise typer.BadParameter(f"use one of {', '.join(Mode)}") from None
+    return one_of(value, Mode)
 
 
 ModeName = Annotated[

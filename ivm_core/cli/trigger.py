@@ -13,7 +13,7 @@ import typer
 
 from ivm_core.cli.airflow_api import AirflowApi
 from ivm_core.cli.groups import Target, find_target
-from ivm_core.cli.options import AsJson, AsOf, SettingsFile, progress
+from ivm_core.cli.options import AsJson, AsOf, SettingsFile, one_of, progress
 from ivm_core.cli.output import console, print_json, print_table, seconds, text, verdict
 from ivm_core.errors import AirflowProblem, RunFailed, RunUnfinished
 
@@ -40,9 +40,7 @@ class Triggered:
 
 def parse_mode(value: str) -> str:
     """One of ``MODES``."""
-    if value.lower() not in MODES:
-        raise typer.BadParameter(f"use one of {', '.join(MODES)}")
-    return value.lower()
+    return one_of(value, MODES)
 
 
 def trigger(

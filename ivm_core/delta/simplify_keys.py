@@ -214,7 +214,8 @@ def _is_restricted_by(plan: Plan, keys: Plan) -> bool:
     The one in the plan may have been rewritten since it was made: comparing it whole would add it in every pass.
     """
     placed = (node.right for node in operators(plan) if isinstance(node, Join) and is_restriction(node))
-    return any(each.names == keys.names and _leaves(each) == _leaves(keys) for each in placed)
+    leaves = _leaves(keys)
+    return any(each.names == keys.names and _leaves(each) == leaves for each in placed)
 
 
 def _leaves(plan: Plan) -> frozenset[tuple[str, At | None]]:
