@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 
 import duckdb
@@ -20,7 +19,7 @@ from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 from tests.fuzz.tables import TABLES, Row, State, changed_between
-from tests.job.duckdb_jobs import AFTER, BEFORE, run, shown, stored, translated
+from tests.job.duckdb_jobs import AFTER, BEFORE, bag, connect, fill, run, shown, stored, translated
 
 STATE = "the_state"
 # DuckDB does not know the function, or not in this place.
@@ -71,15 +70,10 @@ class View:
         return self._jobs[changed]
 
 
-def connect() -> duckdb.DuckDBPyConnection:
+def open_database() -> duckdb.DuckDBPyConnection:
     """A database in memory with the empty tables, before and after a batch."""
-    connection = duckdb.connect()
-    connection.execute("SET threads = 1; SET enable_progress_bar = false")
+    connection = connect({name: schema.columns for name, schema in TABLES.items()})
     connection.execute("PRAGMA disable_optimizer")  # planning would be most of the time
-    for name, schema in TABLES.items():
-        typed = ", ".join(f"{column} {'varchar' if kind == 'string' else kind}" for column, kind in schema.columns)
-        for state in (BEFORE, AFTER):
-            connection.execute(f"CREATE TABLE {stored(name, state)} ({typed})")
     return connection
 
 
@@ -88,9 +82,9 @@ def check(connection: duckdb.DuckDBPyConnection, view: View, trace: Iterable[Sta
     first, *rest = trace
     for name in view.tables:
         for place in (BEFORE, AFTER):
-            _fill(connection, stored(name, place), first[name])
+            fill(connection, stored(name, place), first[name])
     try:
-        expected = _bag(connection.execute(view.oracle).fetchall())
+        expected = bag(connection.execute(view.oracle).fetchall())
     except _UNKNOWN as unknown:
         return Result(Outcome.UNTRANSLATED, str(unknown))
     except duckdb.Error as failed:
@@ -103,10 +97,10 @@ def check(connection: duckdb.DuckDBPyConnection, view: View, trace: Iterable[Sta
         changed = changed_between(earlier, state) & frozenset(view.tables)
         for name in view.tables:
             if earlier[name] is not first[name] or name in changed:
-                _fill(connection, stored(name, BEFORE), earlier[name])
-                _fill(connection, stored(name, AFTER), state[name])
+                fill(connection, stored(name, BEFORE), earlier[name])
+                fill(connection, stored(name, AFTER), state[name])
         try:
-            expected = _bag(connection.execute(view.oracle).fetchall())
+            expected = bag(connection.execute(view.oracle).fetchall())
         except duckdb.Error as failed:  # no view stands there
             return Result(Outcome.FAILS, str(failed), number - 1)
         job = view.job(changed) if changed else None
@@ -158,23 +152,9 @@ def _run(
     try:
         if job is not None:
             run(connection, job, STATE)
-        found = _bag(shown(connection, view.visible, STATE))
+        found = bag(shown(connection, view.visible, STATE))
     except duckdb.Error as failed:
         return f"{what} fails: {failed}"
     if found == expected:
         return ""
     return f"After {what} the view lacks {dict(expected - found)} and has beside {dict(found - expected)}."
-
-
-def _bag(rows: Iterable[Row]) -> Counter[Row]:
-    """Averages of decimals are DOUBLE in DuckDB and have Spark's digits in a state: fractions are compared to four."""
-    return Counter(tuple(round(float(c), 4) if isinstance(c, Decimal | float) else c for c in row) for row in rows)
-
-
-def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: tuple[Row, ...]) -> None:
-    connection.execute(f"DELETE FROM {table}")
-    if rows:
-        marks = f"({', '.join('?' for _ in rows[0])})"
-        connection.execute(
-            f"INSERT INTO {table} VALUES {', '.join(marks for _ in rows)}", [c for row in rows for c in row]
-        )

@@ -9,7 +9,7 @@ from random import Random
 
 import duckdb
 
-from tests.fuzz.case import Outcome, Result, View, check, compiled, connect
+from tests.fuzz.case import Outcome, Result, View, check, compiled, open_database
 from tests.fuzz.grammar import Queries
 from tests.fuzz.shrink import reproducer, shrink
 from tests.fuzz.tables import State, random_trace
@@ -45,7 +45,7 @@ class Findings:
 def search_views(seeds: Iterator[int] | range, traces: int = TRACES) -> Findings:
     """Draw one view for each seed and run it through traces of its own."""
     found = Findings()
-    with connect() as connection:
+    with open_database() as connection:
         for seed in seeds:
             _search_view(connection, seed, traces, found)
     return found

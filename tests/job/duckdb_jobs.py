@@ -5,7 +5,9 @@ A base table is two DuckDB tables, ``name__before`` and ``name__after``; a state
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 
 import duckdb
@@ -19,20 +21,54 @@ from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import WEIGHT
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 
+Row = tuple[object, ...]
+
 BEFORE, AFTER = "__before", "__after"
 _NEW = "__ivm_new_state"
 
 
 def translated(query: exp.Query | str) -> str:
     """A query of Spark's as DuckDB has it."""
-    return _translated(query) if isinstance(query, str) else _translated.__wrapped__(query)
+    return _parsed(query) if isinstance(query, str) else _adapted(query.copy())
 
 
 @lru_cache(maxsize=4096)
-def _translated(query: exp.Query | str) -> str:
-    tree = parse_one(query, read=SparkAsWritten) if isinstance(query, str) else query.copy()
+def _parsed(query: str) -> str:
+    tree = parse_one(query, read=SparkAsWritten)
+    assert isinstance(tree, exp.Query)
+    return _adapted(tree)
+
+
+def _adapted(tree: exp.Query) -> str:
     adapt_to_duckdb(tree)
     return tree.sql(dialect="duckdb")
+
+
+def connect(schemas: Mapping[str, Sequence[tuple[str, str]]]) -> duckdb.DuckDBPyConnection:
+    """A database in memory with empty tables for both states of every base table."""
+    connection = duckdb.connect()
+    connection.execute("SET threads = 1; SET enable_progress_bar = false")
+    for name, columns in schemas.items():
+        typed = ", ".join(f"{column} {'varchar' if kind == 'string' else kind}" for column, kind in columns)
+        for state in (BEFORE, AFTER):
+            connection.execute(f"CREATE TABLE {stored(name, state)} ({typed})")
+    return connection
+
+
+def fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
+    """Make these the table's rows."""
+    connection.execute(f"DELETE FROM {table}")
+    if rows:
+        marks = f"({', '.join('?' for _ in rows[0])})"
+        cells = [cell for row in rows for cell in row]
+        connection.execute(f"INSERT INTO {table} VALUES {', '.join(marks for _ in rows)}", cells)
+
+
+def bag(rows: Iterable[Row]) -> Counter[Row]:
+    """Averages of decimals are DOUBLE in DuckDB and have Spark's digits in a state: fractions are compared to four."""
+    return Counter(
+        tuple(round(float(cell), 4) if isinstance(cell, Decimal | float) else cell for cell in row) for row in rows
+    )
 
 
 def stored(table: str, state: str) -> str:
@@ -71,12 +107,12 @@ def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) 
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {state} AS FROM {_NEW}")
 
 
-def visible(connection: duckdb.DuckDBPyConnection, view: CompiledView, state: str) -> list[tuple[object, ...]]:
+def visible(connection: duckdb.DuckDBPyConnection, view: CompiledView, state: str) -> list[Row]:
     """What a reader of the view sees."""
     return shown(connection, translated(view.visible_sql), state)
 
 
-def shown(connection: duckdb.DuckDBPyConnection, query: str, state: str) -> list[tuple[object, ...]]:
+def shown(connection: duckdb.DuckDBPyConnection, query: str, state: str) -> list[Row]:
     """The same, by a query translated before."""
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {STATE_TABLE} AS FROM {state}")
     return connection.execute(query).fetchall()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
 from random import Random
 
 import duckdb
@@ -21,7 +20,7 @@ from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import Changes, Scan
 from ivm_core.plan.to_sql import to_sql
-from tests.job.duckdb_jobs import AFTER, BEFORE, run, stored, visible
+from tests.job.duckdb_jobs import AFTER, BEFORE, bag, connect, fill, run, stored, visible
 from tests.plan import queries
 from tests.plan.test_meaning import Row, random_rows
 
@@ -33,7 +32,7 @@ WRITTEN = {schema.name: schema.columns for schema in queries.TABLES.values()}
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with connected(WRITTEN) as opened:
+    with connect(WRITTEN) as opened:
         yield opened
 
 
@@ -62,7 +61,7 @@ def check_view(
     types = {name: tuple(type_ for _, type_ in columns) for name, columns in schemas.items()}
     rows = {name: random_rows(random, kinds, 6) for name, kinds in types.items()}
     for name, own in rows.items():
-        _fill(connection, stored(name, AFTER), own)
+        fill(connection, stored(name, AFTER), own)
     if _expected(connection, view) is None:
         pytest.skip("the query fails on the first rows")
     try:
@@ -75,8 +74,8 @@ def check_view(
         earlier = rows
         rows = {name: _edited(random, types[name], own) if name in changed else own for name, own in rows.items()}
         for name in types:
-            _fill(connection, stored(name, BEFORE), earlier[name])
-            _fill(connection, stored(name, AFTER), rows[name])
+            fill(connection, stored(name, BEFORE), earlier[name])
+            fill(connection, stored(name, AFTER), rows[name])
         if _expected(connection, view) is None:
             rows = earlier  # no view stands there: the changes are taken back
             continue
@@ -86,38 +85,20 @@ def check_view(
 
 
 def _check(connection: duckdb.DuckDBPyConnection, view: CompiledView, what: str) -> None:
-    assert _bag(visible(connection, view, STATE)) == _expected(connection, view), what
+    assert bag(visible(connection, view, STATE)) == _expected(connection, view), what
 
 
 def _expected(connection: duckdb.DuckDBPyConnection, view: CompiledView) -> Counter[Row] | None:
     """What the query gives on the tables as they are; None where a scalar subquery returns several rows."""
     try:
-        return _bag(connection.execute(to_sql(view.plan, dialect="duckdb", leaf_name=_after)).fetchall())
+        return bag(connection.execute(to_sql(view.plan, dialect="duckdb", leaf_name=_after)).fetchall())
     except duckdb.InvalidInputException as failure:
         assert "ore than one row" in str(failure)
         return None
 
 
-def connected(schemas: Mapping[str, tuple[tuple[str, str], ...]]) -> duckdb.DuckDBPyConnection:
-    """A database with empty tables for both states of every base table."""
-    connection = duckdb.connect()
-    connection.execute("SET threads = 1")
-    for name, columns in schemas.items():
-        typed = ", ".join(f"{column} {'varchar' if kind == 'string' else kind}" for column, kind in columns)
-        for state in (BEFORE, AFTER):
-            connection.execute(f"CREATE TABLE {stored(name, state)} ({typed})")
-    return connection
-
-
 def _after(leaf: Scan | Changes) -> str:
     return stored(leaf.table, AFTER)
-
-
-def _bag(rows: Iterable[Row]) -> Counter[Row]:
-    """Averages of decimals are DOUBLE in DuckDB and have Spark's digits in a state: fractions are compared to four."""
-    return Counter(
-        tuple(round(float(cell), 4) if isinstance(cell, Decimal | float) else cell for cell in row) for row in rows
-    )
 
 
 def _job(random: Random, view: CompiledView, changed: frozenset[str]) -> MaintenanceJob:
@@ -151,9 +132,3 @@ def _edited(random: Random, types: tuple[str, ...], rows: list[Row]) -> list[Row
             case _:
                 edited.append(row)
     return edited + [row for row, _ in zip(fresh, range(random.randrange(3)), strict=False)]
-
-
-def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Row]) -> None:
-    connection.execute(f"DELETE FROM {table}")
-    if rows:
-        connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in rows[0])})", rows)

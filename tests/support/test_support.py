@@ -9,7 +9,8 @@ import duckdb
 import pytest
 
 from ivm_core.job.strategy import strategy_of
-from tests.job.test_meaning_duckdb import WRITTEN, check_written, connected
+from tests.job.duckdb_jobs import connect
+from tests.job.test_meaning_duckdb import WRITTEN, check_written
 from tests.support.constructs import CONSTRUCTS, Construct
 from tests.support.page import PAGE, compiled_construct, render
 from tests.tpc.benchmark import KINDS, is_installed
@@ -17,7 +18,7 @@ from tests.tpc.benchmark import KINDS, is_installed
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with connected(WRITTEN) as opened:
+    with connect(WRITTEN) as opened:
         yield opened
 
 
