@@ -100,7 +100,7 @@ def test_a_state_that_was_written_by_hand_is_right_again(story):
 
 
 def test_spark_writes_what_only_spark_can(story, monkeypatch):
-    monkeypatch.setattr(restore, "_restorable", lambda location: None)
+    monkeypatch.setattr(restore, "open_state", lambda location: None)
     names = ["rows", "totals"]
     story.rewind(1, 2, [f"rewound.{name}" for name in names])
     shown = story.contents()
