@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from ivm_core.batch.model import Batch, CommitClass, TableRange
+from ivm_core.batch.model import Batch
 from ivm_core.catalog.model import ValidationRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.compare import compare
 from ivm_core.errors import UnknownViewError
 from ivm_core.job.build import full_job
+from ivm_core.maintain.repair import still
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
 from ivm_core.validate.model import ValidationReport
@@ -24,15 +25,14 @@ def validate_view(
     now = standing(session, view)
     if now is None:
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
-    ranges = tuple(TableRange(v.table, v.table_id, v.version, v.version, CommitClass.NOOP) for v in now.versions)
-    batch = Batch(view.name, now.number, ranges, now.fingerprint)
+    batch = Batch(view.name, now.number, still(now), now.fingerprint)
     compiled = session.compiled(view)
     relations = session.relations(view)
     report = compare(
         session.spark,
         view.name,
         session.relation(view.name),
-        now.state_version,
+        session.log(view.location).version(),  # what readers see, be it somebody else's rows
         full_job(compiled, Reason.REQUESTED),
         compiled.visible_sql,
         batch,
