@@ -31,3 +31,14 @@ class ValidationReport:
     versions: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     full_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenExpectation:
+    """An expectation of a view's users that its rows do not meet; ``detail`` says by how much."""
+
+    view: str
+    type: str
+    columns: tuple[str, ...]
+    severity: str
+    detail: str
