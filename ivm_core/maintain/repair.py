@@ -20,7 +20,9 @@ def way_to_repair(session: Session, view: ViewRecord, now: Standing) -> Maintena
     if replaced:
         return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{replaced[0]} was dropped and created again")
     checked, most = session.catalog.last_validation(view.name), session.settings.limits.repair_rows
-    differing = checked.missing_count + checked.unexpected_count if checked and not checked.ok else 0
+    differing = 0
+    if checked and not checked.ok:
+        differing = round((checked.missing_count + checked.unexpected_count) / checked.coverage)
     if differing > most:
         return Decision(Strategy.FULL, Reason.REPAIRED, f"{differing} rows differ, more than {most}")
     job = repair_job(session.compiled(view))

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from ivm_core.batch.model import Batch
-from ivm_core.catalog.model import ValidationRecord
+from ivm_core.catalog.model import ValidationRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.compare import compare
 from ivm_core.errors import UnknownViewError
@@ -14,6 +14,7 @@ from ivm_core.job.build import full_job
 from ivm_core.maintain.repair import still
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
+from ivm_core.plan.definition import SAMPLE, parse_share
 from ivm_core.validate.model import ValidationReport
 
 
@@ -40,6 +41,8 @@ def validate_view(
         session.settings,
         measure_full=measure_full,
         approximate=compiled.approximate,
+        share=1.0 if measure_full or compiled.layout.one_group else _share(session, view),
+        keys=compiled.layout.keys,
     )
     session.catalog.add_validation(
         ValidationRecord(
@@ -56,6 +59,7 @@ def validate_view(
             run_id=run_id,
             sample=json.dumps(
                 {
+                    "coverage": report.coverage,
                     "missing": [{"row": r.row, "copies": r.copies} for r in report.missing],
                     "unexpected": [{"row": r.row, "copies": r.copies} for r in report.unexpected],
                 },
@@ -64,3 +68,10 @@ def validate_view(
         )
     )
     return report
+
+
+def _share(session: Session, view: ViewRecord) -> float:
+    """How much of the view is compared: all of one that is marked as drifted, since a sample could miss the difference."""
+    share = parse_share(dict(view.properties).get(SAMPLE, "100 %")) or 1.0
+    last = session.catalog.last_validation(view.name)
+    return share if last is None or last.ok else 1.0

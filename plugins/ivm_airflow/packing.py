@@ -82,6 +82,7 @@ def pack_check(check: ValidationReport, tolerated: bool, repair: MaintenanceRepo
         "missing_count": check.missing_count,
         "unexpected_count": check.unexpected_count,
         "rows": check.rows,
+        "coverage": check.coverage,
         "versions": dict(check.versions),
         "seconds": round(check.seconds, 3),
         "full_seconds": None if check.full_seconds is None else round(check.full_seconds, 3),

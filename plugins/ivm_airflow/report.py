@@ -91,6 +91,7 @@ def _entry(report: Mapping[str, Any], check: Mapping[str, Any] | None) -> Entry:
         "missing": None if check is None else int(check["missing_count"]),
         "unexpected": None if check is None else int(check["unexpected_count"]),
         "rows": None if check is None else int(check["rows"]),
+        "coverage": None if check is None else float(check.get("coverage", 1.0)),
         "validate_seconds": None if check is None else float(check["seconds"]),
         "full_seconds": None if check is None else check.get("full_seconds"),
     }

@@ -74,3 +74,24 @@ def test_what_differs_is_mended_and_nothing_else(engine, spark, name, large):
         spark.sql(change)
         (report,) = engine.maintain([view], policy="incremental")
         assert report.strategy in ("incremental", "affected") and not difference(engine.read(view), spark.sql(query))
+
+
+@pytest.mark.parametrize("query", [ROWS, SUMS], ids=["rows", "groups"])
+def test_a_sample_compares_whole_groups_on_both_sides(engine, spark, query):
+    view = f"repv.sampled_{len(query)}"
+    spark.sql("INSERT INTO rep.t SELECT CAST(id AS INT), 1 FROM range(1000, 3000)")
+    sample = "TBLPROPERTIES ('ivm.validate_sample' = '10 %')"
+    record = engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {view} {sample} AS {query}")
+    right = engine.validate(view)
+    assert right.ok and right.coverage == 0.1 and 100 < right.rows < 400
+    assert engine.catalog.last_validation(view).coverage == 0.1
+    assert engine.validate(view, measure_full=True).coverage == 1.0
+    spark.sql(f"DELETE FROM delta.`{record.location}` WHERE k >= 1000")
+    wrong = engine.validate(view)
+    assert not wrong.ok and (wrong.missing_count, wrong.unexpected_count) == (right.rows - wrong.rows, 0)
+    # A sample that happens to be right must not take the mark away: what differed is compared whole.
+    again = engine.validate(view)
+    assert again.coverage == 1.0 and again.missing_count == 2000
+    assert engine.repair(view).rows_changed == 2000 and engine.validate(view).coverage == 1.0
+    assert engine.validate(view).coverage == 0.1
+    spark.sql("DELETE FROM rep.t WHERE k >= 1000")
