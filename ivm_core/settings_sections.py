@@ -51,6 +51,7 @@ class LimitSettings(BaseModel):
 
     pushdown_cap: Annotated[int, Field(ge=0)] = 1000  # literal keys in one IN list; past it a range
     replace_rows: Annotated[int, Field(ge=0)] = 100_000  # states up to this many rows are rewritten, not merged
+    repair_rows: Annotated[int, Field(ge=0)] = 10_000  # differing rows that are mended; past it a full refresh
     sample_rows: Annotated[int, Field(ge=0)] = 20  # differing rows that a validation shows on each side
     small_files: Annotated[int, Field(ge=0)] = 24  # states with more of them are compacted after a batch; 0: no upkeep
     commits_between_checkpoints: Annotated[int, Field(ge=1)] = 20  # of a state's log

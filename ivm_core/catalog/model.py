@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -110,7 +111,7 @@ class BatchRecord:
 
 @dataclass(frozen=True, slots=True)
 class ValidationRecord:
-    """A comparison of a view with its query at the same versions; ``sample``: differing rows as JSON."""
+    """A comparison of a view with its query at the same versions; ``sample``: differing rows and coverage as JSON."""
 
     view: str
     batch_number: int
@@ -124,6 +125,12 @@ class ValidationRecord:
     full_seconds: float | None = None
     run_id: str | None = None
     sample: str = "[]"
+
+    @property
+    def coverage(self) -> float:
+        """The share of the view that was compared; the counts are of it."""
+        found = json.loads(self.sample)
+        return float(found.get("coverage", 1.0)) if isinstance(found, dict) else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def _print_validations(reports: list[ValidationReport], measured: bool) -> None:
             (
                 verdict(report.ok),
                 text(report.view),
-                f"{report.rows:,}",
+                f"{report.rows:,}" + (f" (sample of {report.coverage * 100:g} %)" if report.coverage < 1 else ""),
                 f"{report.missing_count:,}",
                 f"{report.unexpected_count:,}",
                 seconds(report.seconds),

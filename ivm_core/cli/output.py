@@ -17,7 +17,14 @@ from rich.text import Text
 
 GOOD, BAD = "[green]✓[/]", "[red]✗[/]"
 WIDE = 500
-STRATEGY_STYLES = {"noop": "dim", "incremental": "green", "affected": "cyan", "full": "yellow", "rewind": "magenta"}
+STRATEGY_STYLES = {
+    "noop": "dim",
+    "incremental": "green",
+    "affected": "cyan",
+    "full": "yellow",
+    "rewind": "magenta",
+    "repair": "magenta",
+}
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -16,6 +16,7 @@ class Strategy(StrEnum):
     )
     FULL = "full"  # the whole query
     REWIND = "rewind"  # the state of an earlier batch is brought back
+    REPAIR = "repair"  # the rows that differ from the query are mended
 
 
 class Reason(StrEnum):
@@ -37,6 +38,7 @@ class Reason(StrEnum):
     SCHEMA_CHANGED = "schema_changed"  # a used column changed, and the query still means the same
     FAILED = "failed"  # the batch raised an error; the view stands where it stood
     REWOUND = "rewound"  # the user asked to go back in time
+    REPAIRED = "repaired"  # the view differed from its query, and was to be repaired
     PLAN_CHANGED = "plan_changed"  # another version of the package compiles the query differently
 
 

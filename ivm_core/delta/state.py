@@ -78,6 +78,11 @@ class StateLayout:
         return not any(isinstance(node, Limit | Window) for node in operators(self.visible))
 
     @property
+    def one_group(self) -> bool:
+        """True where the state is the one row of an aggregate without GROUP BY."""
+        return self.kind is not StateKind.BAG and not self.keys
+
+    @property
     def reads_as_is(self) -> bool:
         """True where the state's columns, hidden ones aside, are the view's columns."""
         shown = tuple(name for name in self.stored.names if not name.startswith(HIDDEN_PREFIX))

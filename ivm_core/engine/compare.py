@@ -27,13 +27,14 @@ from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.settings import Settings
 from ivm_core.validate.bag_difference import COPIES, bag_difference, count_difference
 from ivm_core.validate.model import DifferingRow, ValidationReport
+from ivm_core.validate.sample import sample_condition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ABOVE_ZERO = exp.GT(this=col(COPIES), expression=number(0)).sql("spark")
 _BELOW_ZERO = exp.LT(this=col(COPIES), expression=number(0)).sql("spark")
-_EXPECTED, _ACTUAL, _STATE = "expected", "actual", "query state"
+_EXPECTED, _ACTUAL, _STATE, _FOUND = "expected", "actual", "query state", "view state"
 _FLOATING = ("double", "float")
 
 
@@ -50,14 +51,18 @@ def compare(
     *,
     measure_full: bool = False,
     approximate: Collection[str] | None = None,
+    share: float = 1.0,
+    keys: Collection[str] = (),
 ) -> ValidationReport:
     """Compare the view's rows at ``state_version`` with what its full ``job`` computes at the batch's end versions.
 
     ``measure_full``: the job's result is first written as a table of its own, like a full refresh, and timed; the
     comparison reads that table. ``approximate``: columns that come from floating-point sums, whose order no query fixes
     (None: any DOUBLE or FLOAT column may); where they differ exactly, they are compared with a tolerance.
+    ``share``: how much to compare, by the hash of the state's ``keys``, or of its columns where it has none. A view whose
+    rows depend on other rows of the state, and a state without columns fit for it, are compared whole.
     """
-    started = time.monotonic()
+    started, coverage = time.monotonic(), 1.0
     full_seconds = None
     with ChangeCache(spark, settings) as cache:
         bindings = cache.bindings
@@ -79,9 +84,18 @@ def compare(
                 stored = cache.snapshots.stored(scratch, applied.state_version)
             else:
                 stored = _compute(bindings, job, Sources(batch, relations, cache))
+            condition = None
+            if share < 1 and view.row_wise:
+                found = cache.snapshots.stored(view.location, state_version)
+                condition = _sampled(stored, found, keys, share, batch.number)
+            if condition is not None:
+                coverage, stored = share, stored.where(condition)
+                bindings.bind(_FOUND, found.where(condition))
+                view_side = bindings.run(visible_sql, {STATE_TABLE: bindings.view(_FOUND)})
+            else:
+                view_side = cache.snapshots.read(view, state_version)
             bindings.bind(_STATE, stored)
             query_side = bindings.run(visible_sql, {STATE_TABLE: bindings.view(_STATE)})
-            view_side = cache.snapshots.read(view, state_version)
             bindings.bind(_EXPECTED, query_side)
             bindings.bind(_ACTUAL, view_side)
             outcome = _judge(bindings, view_side.dtypes, approximate, settings.limits.sample_rows)
@@ -99,7 +113,17 @@ def compare(
         versions=batch.to_versions,
         seconds=time.monotonic() - started,
         full_seconds=full_seconds,
+        coverage=coverage,
     )
+
+
+def _sampled(query: DataFrame, found: DataFrame, keys: Collection[str], share: float, salt: int) -> str | None:
+    """The condition that takes the same sample of both states; None where there is none that would."""
+    types = dict(query.dtypes)
+    if any(dict(found.dtypes).get(name) != type_ for name, type_ in types.items()):
+        return None  # values of two types may be equal and hash differently
+    condition = sample_condition(types, keys, share, salt)
+    return None if condition is None else condition.sql("spark")
 
 
 def _compute(bindings: Bindings, job: MaintenanceJob, sources: Sources) -> DataFrame:

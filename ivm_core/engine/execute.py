@@ -56,7 +56,7 @@ def run(
     state = find_state(spark, target, tag)
     if state is None:
         return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
-    work = _Work(spark, Sources(batch, relations, cache), settings.limits.pushdown_cap, on_progress)
+    work = _Work(spark, Sources(batch, relations, cache), state, settings.limits.pushdown_cap, on_progress)
     few = changed_rows is not None and changed_rows <= HERE and job.write.kind is not WriteKind.OVERWRITE
     with typed_failures(target.location), closing(work):
         cache.planning.once(few)
@@ -120,13 +120,16 @@ def _confirm(spark: SparkSession, applied: Applied, state: State, tag: CommitTag
 class _Work:
     """The relations of one run under the names of its job."""
 
-    def __init__(self, spark: SparkSession, sources: Sources, pushdown_cap: int, on_progress: Progress | None) -> None:
+    def __init__(
+        self, spark: SparkSession, sources: Sources, state: State, pushdown_cap: int, on_progress: Progress | None
+    ) -> None:
         self.spark = spark
         self.bindings = Bindings(spark, sources.cache.names)
         self.small: dict[str, SmallRelation] = {}
         self.report = on_progress or (lambda _: None)
         self.pushdown_cap = pushdown_cap
         self._sources = sources
+        self._state = state
         self._pending: dict[str, Input] = {}
         self._computed: list[SmallRelation] = []
         self._changed: dict[str, int] = {}
@@ -193,5 +196,8 @@ class _Work:
         if item.slice is Slice.CHANGES:
             self._changed[item.table] = self._sources.changes(item).rows
             self.small[name] = bind_changes(self.bindings, item, self._sources)
+        elif item.slice is Slice.STORED:
+            assert self._state.version is not None, "only a view that was built has a state to read"
+            self.name(name, self.stored(self._state.location, self._state.version))
         else:
             bind_snapshot(self.bindings, item, self._sources, self.small, self.pushdown_cap)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from ivm_core.validate.model import DifferingRow, ValidationReport
+from ivm_core.validate.expectations import Expectation
+from ivm_core.validate.model import BrokenExpectation, DifferingRow, ValidationReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,21 +33,39 @@ DIFFERENCES_SCHEMA = "view string, side string, copies bigint, content string"
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What users state of a view's ``rows``."""
+
+    view: str
+    rows: DataFrame
+    expectations: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class QualityResult:
-    """``ok``: every expectation held; ``docs_index``: the first page of the Data Docs."""
+    """``ok``: every expectation held; ``docs_index``: the first page of the Data Docs; ``broken``: of users' own."""
 
     ok: bool
     docs_index: Path
+    broken: tuple[BrokenExpectation, ...] = ()
 
 
-def publish(reports: Sequence[ValidationReport], spark: SparkSession, folder: Path, run_name: str) -> QualityResult:
+def publish(
+    reports: Sequence[ValidationReport],
+    spark: SparkSession,
+    folder: Path,
+    run_name: str,
+    stated: Sequence[Stated] = (),
+) -> QualityResult:
     """Judge the reports and add the run to the Data Docs under ``folder``; ``run_name`` is shown with every run.
+
+    ``stated``: users' own expectations, which are judged by the views' rows.
 
     Runs of several processes are written one after the other: the context's files and the index are shared.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(str(folder / ".lock")):
-        return _publish(reports, spark, folder, run_name)
+        return _publish(reports, spark, folder, run_name, stated)
 
 
 def summary_rows(reports: Sequence[ValidationReport]) -> list[tuple[Any, ...]]:
@@ -76,7 +95,9 @@ def difference_rows(reports: Sequence[ValidationReport]) -> list[tuple[str, str,
     ]
 
 
-def _publish(reports: Sequence[ValidationReport], spark: SparkSession, folder: Path, run_name: str) -> QualityResult:
+def _publish(
+    reports: Sequence[ValidationReport], spark: SparkSession, folder: Path, run_name: str, stated: Sequence[Stated]
+) -> QualityResult:
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     # Great Expectations takes seven seconds to import; only a run that validates pays for it.
     import great_expectations as gx
@@ -102,7 +123,7 @@ def _publish(reports: Sequence[ValidationReport], spark: SparkSession, folder: P
                 expect.ExpectColumnValuesToBeInSet(column="unexpected", value_set=[0], severity="critical"),
             ],
             run_name,
-        ),
+        ).success,
         _judge(
             context,
             source,
@@ -116,13 +137,15 @@ def _publish(reports: Sequence[ValidationReport], spark: SparkSession, folder: P
                 ),
             ],
             run_name,
-        ),
+        ).success,
     ]
+    broken = [item for view in stated for item in judge_rows(context, source, view, run_name)]
     context.build_data_docs()
-    return QualityResult(all(judged), folder / "gx" / "uncommitted" / "data_docs" / "local_site" / "index.html")
+    index = folder / "gx" / "uncommitted" / "data_docs" / "local_site" / "index.html"
+    return QualityResult(all(judged) and not broken, index, tuple(broken))
 
 
-def _judge(context: Any, source: Any, name: str, frame: DataFrame, expectations: list[Any], run_name: str) -> bool:
+def _judge(context: Any, source: Any, name: str, frame: DataFrame, expectations: list[Any], run_name: str) -> Any:
     """One checkpoint run: a checkpoint hands the same batch to all of its definitions, so each batch has its own."""
     import great_expectations as gx
     from great_expectations.core.run_identifier import RunIdentifier
@@ -137,7 +160,7 @@ def _judge(context: Any, source: Any, name: str, frame: DataFrame, expectations:
         gx.Checkpoint(name=name, validation_definitions=[definition], result_format={"result_format": "SUMMARY"})
     )
     run_id = RunIdentifier(run_name=_path_part(run_name))
-    return bool(checkpoint.run(batch_parameters={"dataframe": frame}, run_id=run_id).success)
+    return checkpoint.run(batch_parameters={"dataframe": frame}, run_id=run_id)
 
 
 def _path_part(name: str) -> str:
@@ -147,3 +170,43 @@ def _path_part(name: str) -> str:
 
 def _content(row: DifferingRow) -> str:
     return json.dumps(row.row, default=str, ensure_ascii=False)
+
+
+def judge_rows(context: Any, source: Any, stated: Stated, run_name: str) -> list[BrokenExpectation]:
+    """Judge a view's rows by its users' expectations; those that do not hold, or cannot be judged, in their order."""
+    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+
+    broken, made = [], []
+    for item in stated.expectations:
+        more = {"notes": item.note} if item.note else {}
+        configuration = ExpectationConfiguration(type=item.type, kwargs=item.kwargs, severity=item.severity, **more)
+        try:
+            made.append(configuration.to_domain_obj())
+        except (TypeError, ValueError) as error:
+            broken.append(_broken(stated.view, item, f"cannot be judged: {error}"))
+    if not made:
+        return broken
+    result = _judge(context, source, f"rows-{_path_part(stated.view)}", stated.rows, made, run_name)
+    for suite in result.run_results.values():
+        for outcome in suite.results:
+            if not outcome.success:
+                found = outcome.expectation_config
+                item = Expectation(found.type, dict(found.kwargs), found.severity.value)
+                broken.append(_broken(stated.view, item, _outcome(outcome)))
+    return broken
+
+
+def _broken(view: str, item: Expectation, detail: str) -> BrokenExpectation:
+    return BrokenExpectation(view, item.type, item.columns, item.severity, detail[:500])
+
+
+def _outcome(outcome: Any) -> str:
+    """The number that says most, of those that Great Expectations gives."""
+    raised = [info for info in (outcome.exception_info or {}).values() if isinstance(info, dict)]
+    for info in (outcome.exception_info or {}, *raised):
+        if info.get("raised_exception"):
+            return f"cannot be judged: {info.get('exception_message')}"
+    numbers = outcome.result or {}
+    if numbers.get("unexpected_count") is not None:
+        return f"{numbers['unexpected_count']} of {numbers.get('element_count', 'all')} rows"
+    return f"observed {numbers.get('observed_value')}"

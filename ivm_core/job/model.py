@@ -20,6 +20,7 @@ class Slice(StrEnum):
     CHANGES = "changes"  # netted changes of the batch, with a weight column
     BEFORE = "before"
     AFTER = "after"
+    STORED = "stored"  # the view's own state as the batch finds it, with all of its columns
 
 
 @dataclass(frozen=True, slots=True)

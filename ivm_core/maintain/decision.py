@@ -78,7 +78,7 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
         )
         for record in session.catalog.history(view.name, HISTORY)
         if record.error is None
-        and record.strategy not in (Strategy.NOOP, Strategy.REWIND)
+        and record.strategy not in (Strategy.NOOP, Strategy.REWIND, Strategy.REPAIR)
         # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
         and (record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows))
     )
@@ -105,3 +105,10 @@ def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:
         for item in batch.ranges
         if not item.empty
     }
+
+
+def most_rows_moved(session: Session, batch: Batch) -> int:
+    """At most so many rows of tables can a moved clock concern; how many it does, no log tells."""
+    if CLOCK not in batch.changed:
+        return 0
+    return sum(facts.size for _, facts in session.facts(batch.to_versions))

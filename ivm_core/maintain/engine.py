@@ -20,6 +20,7 @@ from ivm_core.maintain.project import apply_project, plan_project
 from ivm_core.maintain.register import create_view, drop_view, refresh_view, register_base_table
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.validation import validate_view
+from ivm_core.maintain.view import repair_view
 from ivm_core.plan.definition import Policy
 from ivm_core.settings import Settings
 from ivm_core.validate.model import ValidationReport
@@ -153,6 +154,14 @@ class Engine:
         ``measure_full`` also times a full refresh into a scratch table in the same session.
         """
         return validate_view(self._session, qualified(view), measure_full, run_id)
+
+    def repair(self, view: str, run_id: str | None = None) -> MaintenanceReport:
+        """Mend the rows or groups in which a view differs from its query, as one batch that leaves it where it stands.
+
+        Computed anew where they are more than ``limits.repair_rows`` by its last validation, or cannot be mended: the
+        report says why.
+        """
+        return repair_view(self._session, self._session.catalog.view(qualified(view)), run_id)
 
     def drop(self, view: str) -> None:
         """Remove a view and its data. Raises ViewExistsError while other views read it."""

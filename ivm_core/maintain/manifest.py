@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,22 +11,28 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.maintain.session import Session
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import ViewDefinition, parse_definition
+from ivm_core.validate.expectations import Expectation, to_json
 
 MANIFEST_VERSION = 1
 
 
-def write_manifest(session: Session) -> Path:
-    """Write what DAG files read: groups and views in a stable order, nothing that changes from run to run."""
+def write_manifest(session: Session, expectations: Mapping[str, Collection[Expectation]] | None = None) -> Path:
+    """Write what DAG files read: groups and views in a stable order, nothing that changes from run to run.
+
+    ``expectations``: users' own, by view, checked.
+    """
     groups: dict[str, list[ViewRecord]] = {}
     for view in session.catalog.views():
         groups.setdefault(view.group, []).append(view)
     names = {view.name for views in groups.values() for view in views}
-    document = {
+    stated = {name: to_json(listed) for name, listed in (expectations or {}).items() if listed}
+    document: dict[str, object] = {
         "version": MANIFEST_VERSION,
         "groups": [
             _group(session, group, sorted(members, key=lambda view: view.name), names)
             for group, members in sorted(groups.items())
         ],
+        "expectations": dict(sorted(stated.items())),
     }
     path = session.settings.manifest
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """Keep a folder of SQL files, the catalogue and the manifest in step.
 
-``<project>/tables/*.sql`` holds one CREATE TABLE each, ``<project>/views/*.sql`` one view definition each.
+``<project>/tables/*.sql`` holds one CREATE TABLE each, ``<project>/views/*.sql`` one view definition each,
+``<project>/expectations/*.json`` what users state of a view's rows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError
 from ivm_core.maintain.columns import column_change
+from ivm_core.maintain.expectations import check_names, read_folder
 from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.register import check_view, create_view, tables_of
@@ -31,6 +33,7 @@ Parsed = TypeVar("Parsed")
 def plan_project(session: Session, folder: str | Path | None = None) -> list[PlannedChange]:
     """What ``apply_project`` would do, in its order. Raises DefinitionError naming the file."""
     tables, views = _read(session, folder)
+    read_folder(_root(session, folder), views)
     changes = [_table_change(session, table) for table in tables]
     changes += [_view_change(session, view) for view in views]
     wanted = {view.name for view in views}
@@ -48,6 +51,7 @@ def apply_project(
 ) -> list[PlannedChange]:
     """Create missing tables, create or change views, write the manifest. Doing it again changes nothing."""
     tables, views = _read(session, folder)
+    expectations = read_folder(_root(session, folder), views)
     changes = plan_project(session, folder)
     actions = {(change.kind, change.name): change.action for change in changes}
     with session.describing_once():
@@ -61,14 +65,20 @@ def apply_project(
                     on_progress(view.name, actions["view", view.name])
                 with _naming(view.file):
                     _apply_view(session, view, actions["view", view.name])
-    write_manifest(session)
+    check_names(expectations, session.catalog.views())
+    write_manifest(session, expectations)
     return changes
 
 
-def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefinition], list[ViewDefinition]]:
+def _root(session: Session, folder: str | Path | None) -> Path:
     root = Path(folder) if folder is not None else session.settings.project_dir()
     if not root.is_dir():
         raise SettingsError(f"There is no folder {root}. Give the project's folder, or run `ivm init`.")
+    return root
+
+
+def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefinition], list[ViewDefinition]]:
+    root = _root(session, folder)
     tables = [_parse(file, parse_table) for file in sorted((root / "tables").glob("*.sql"))]
     views: dict[str, ViewDefinition] = {}
     reads: dict[str, list[str]] = {}

@@ -9,6 +9,7 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Batch
 from ivm_core.catalog.model import BatchRecord, Intent, ViewRecord
 from ivm_core.cost.model import Decision
+from ivm_core.errors import IvmError
 
 
 def record_of(
@@ -85,3 +86,9 @@ def recovered(intent: Intent) -> BatchRecord:
         run_id=intent.run_id,
         job=None,
     )
+
+
+def brief(error: Exception) -> str:
+    """The error's kind and first line, as the record of a failed batch keeps it."""
+    text = error.message if isinstance(error, IvmError) else str(error)
+    return f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"[:2000]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from ivm_core.batch.model import Batch, CommitClass, TableRange
-from ivm_core.catalog.model import ValidationRecord
+from ivm_core.batch.model import Batch
+from ivm_core.catalog.model import ValidationRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.compare import compare
 from ivm_core.errors import UnknownViewError
 from ivm_core.job.build import full_job
+from ivm_core.maintain.repair import still
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
+from ivm_core.plan.definition import SAMPLE, parse_share
 from ivm_core.validate.model import ValidationReport
 
 
@@ -24,15 +26,14 @@ def validate_view(
     now = standing(session, view)
     if now is None:
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
-    ranges = tuple(TableRange(v.table, v.table_id, v.version, v.version, CommitClass.NOOP) for v in now.versions)
-    batch = Batch(view.name, now.number, ranges, now.fingerprint)
+    batch = Batch(view.name, now.number, still(now), now.fingerprint)
     compiled = session.compiled(view)
     relations = session.relations(view)
     report = compare(
         session.spark,
         view.name,
         session.relation(view.name),
-        now.state_version,
+        session.log(view.location).version(),  # what readers see, be it somebody else's rows
         full_job(compiled, Reason.REQUESTED),
         compiled.visible_sql,
         batch,
@@ -40,6 +41,8 @@ def validate_view(
         session.settings,
         measure_full=measure_full,
         approximate=compiled.approximate,
+        share=1.0 if measure_full or compiled.layout.one_group else _share(session, view),
+        keys=compiled.layout.keys,
     )
     session.catalog.add_validation(
         ValidationRecord(
@@ -56,6 +59,7 @@ def validate_view(
             run_id=run_id,
             sample=json.dumps(
                 {
+                    "coverage": report.coverage,
                     "missing": [{"row": r.row, "copies": r.copies} for r in report.missing],
                     "unexpected": [{"row": r.row, "copies": r.copies} for r in report.unexpected],
                 },
@@ -64,3 +68,10 @@ def validate_view(
         )
     )
     return report
+
+
+def _share(session: Session, view: ViewRecord) -> float:
+    """How much of the view is compared: all of one that is marked as drifted, since a sample could miss the difference."""
+    share = parse_share(dict(view.properties).get(SAMPLE, "100 %")) or 1.0
+    last = session.catalog.last_validation(view.name)
+    return share if last is None or last.ok else 1.0

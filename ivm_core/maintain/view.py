@@ -24,13 +24,14 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
-from ivm_core.errors import Busy, ConcurrentCommit, HistoryGone, IvmError, QueryFails
+from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.columns import check_columns
-from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
+from ivm_core.maintain.decision import decide_batch, most_rows_moved, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before
-from ivm_core.maintain.records import record_of, recovered, report_of
+from ivm_core.maintain.records import brief, record_of, recovered, report_of
+from ivm_core.maintain.repair import batch_in_place, way_to_repair
 from ivm_core.maintain.rewind import anew, finish, go_back, is_done, where_to
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCK_WAIT_SECONDS = 3600.0
+MENDED = Decision(Strategy.REPAIR, Reason.REPAIRED)
 
 
 def build(
@@ -114,6 +116,29 @@ def rewind_view(
         return None if target is None else _full(session, view, now, cut, target, run_id, backwards=True)
 
 
+def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -> MaintenanceReport:
+    """Mend what differs from the query at the versions where the view stands; compute it anew where that cannot be.
+
+    An open intent is abandoned: its batch would start from rows that differ.
+    """
+    with _locked(session, view):
+        now = _settle(session, view)
+        if now is None:
+            return _full(session, view, None, Cut(()), Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
+        way = way_to_repair(session, view, now)
+        if isinstance(way, MaintenanceJob):
+            _abandon(session, view)
+            try:
+                return _run(session, view, batch_in_place(session, view, now), MENDED, run_id, way)
+            except DriftError as error:
+                way = Decision(Strategy.FULL, Reason.REPAIRED, error.message)
+            except HistoryGone as error:
+                way = Decision(Strategy.FULL, Reason.HISTORY_GONE, error.message)
+        # Where its versions are of use no more, the newest: else the view stays where it stands.
+        cut = Cut(now.versions) if way.reason is Reason.REPAIRED else Cut(())
+        return _full(session, view, now, cut, way, run_id)
+
+
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
     """Whether there is work to bring the view to the cut, upstream views as they stand now. Needs no JVM on local paths."""
     now = standing(session, view)
@@ -145,7 +170,15 @@ def _settle(session: Session, view: ViewRecord) -> Standing | None:
     for intent in session.catalog.open_intents(view.name):
         if now is not None and now.number >= intent.number:
             session.catalog.add_batch(recovered(intent), settle="applied")
+        elif intent.strategy is Strategy.REPAIR:
+            # What differed still does, and the next validation finds it.
+            session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
     return now
+
+
+def _abandon(session: Session, view: ViewRecord) -> None:
+    for intent in session.catalog.open_intents(view.name):
+        session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
 
 
 def _full(
@@ -159,8 +192,7 @@ def _full(
     backwards: bool = False,
 ) -> MaintenanceReport:
     """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned."""
-    for intent in session.catalog.open_intents(view.name):
-        session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
+    _abandon(session, view)
     if CLOCK in view.tables:
         _ = session.spark  # its time zone is the batch's
     batch = replace(next_batch(session, view, None, cut), number=next_number(session, view, now))
@@ -176,6 +208,7 @@ def _run(
     batch: Batch,
     decision: Decision,
     run_id: str | None,
+    repair: MaintenanceJob | None = None,
 ) -> MaintenanceReport:
     check_columns(session, view)
     now = standing(session, view)
@@ -186,7 +219,7 @@ def _run(
         raise Busy(f"Another run began batch {intent.number} of {view.name} in this very moment. Run again.")
     compiled = session.compiled(view)
     full = decision.strategy is Strategy.FULL
-    job = (
+    job = repair or (
         full_job(compiled, decision.reason)
         if full
         else replace(session.job(view, batch.changed), strategy=decision.strategy, reason=decision.reason)
@@ -197,7 +230,8 @@ def _run(
     before = session.shared_seconds
     try:
         changed_rows = {} if full else rows_changed_by_table(session, batch)
-        most = sum(changed_rows.values()) + _most_rows_moved(session, batch)
+        # A repair computes the whole query, though no row of a table changed.
+        most = None if repair else sum(changed_rows.values()) + most_rows_moved(session, batch)
         applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id), most)
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
@@ -213,7 +247,7 @@ def _run(
             batch=batch.number,
         )
     except Exception as error:
-        record = record_of(view, batch, decision, started_at, started, run_id, kept, error=_brief(error))
+        record = record_of(view, batch, decision, started_at, started, run_id, kept, error=brief(error))
         # Rows of these versions would fail again, whatever they are mended by: the next batch must reach further.
         session.catalog.add_batch(record, settle="abandoned" if isinstance(error, QueryFails) else None)
         raise
@@ -234,19 +268,12 @@ def _execute(
     job: MaintenanceJob,
     batch: Batch,
     tag: CommitTag,
-    changed_rows: int,
+    changed_rows: int | None,
 ) -> Applied:
     relations = session.relations(view)
     target = StateTarget(view.name, view.location)
     with session.shared_reads() as changes:
         return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=changed_rows)
-
-
-def _most_rows_moved(session: Session, batch: Batch) -> int:
-    """At most so many rows of tables can a moved clock concern; how many it does, no log tells."""
-    if CLOCK not in batch.changed:
-        return 0
-    return sum(facts.size for _, facts in session.facts(batch.to_versions))
 
 
 def _nothing(
@@ -258,8 +285,3 @@ def _nothing(
     return MaintenanceReport(
         view.name, Strategy.NOOP, reason, batch.from_versions, batch.to_versions, 0, seconds, now.number
     )
-
-
-def _brief(error: Exception) -> str:
-    text = error.message if isinstance(error, IvmError) else str(error)
-    return f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"[:2000]

@@ -57,7 +57,8 @@ class ViewDefinition:
 
 
 INTERVALS = ("ivm.validate_every", "ivm.watch_every", "ivm.target_lag")
-KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.on_drift", *INTERVALS)
+SAMPLE = "ivm.validate_sample"
+KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.on_drift", SAMPLE, *INTERVALS)
 
 
 def parse_definition(sql: str) -> ViewDefinition:
@@ -143,8 +144,23 @@ def _check_properties(cursor: Cursor, properties: dict[str, str], on_update: boo
             _refuse(cursor, key, f"{key} = {value!r} is not one of {', '.join(OnDrift)}.")
         if key == "ivm.watch_every" and not on_update:
             _refuse(cursor, key, f"{key} says how often changes are looked for: it needs the clause TRIGGER ON UPDATE.")
+        if key == SAMPLE and parse_share(value) is None:
+            _refuse(cursor, key, f"{key} = {value!r} is not a share such as '1 %', more than 0 and at most 100.")
         if key in INTERVALS and parse_interval(value) is None:
             _refuse(cursor, key, f"{key} = {value!r} is not an interval such as '24 hours', '7 days' or '30 minutes'.")
+
+
+def parse_share(text: str) -> float | None:
+    """``'1 %'`` → 0.01; None for what is no share above 0 and up to 100 %.
+
+    >>> parse_share("2.5%")
+    0.025
+    """
+    digits = text.strip().removesuffix("%").strip()
+    if not text.strip().endswith("%") or not digits.replace(".", "", 1).isdecimal() or not digits.isascii():
+        return None
+    share = float(digits) / 100
+    return share if 0 < share <= 1 else None
 
 
 def _refuse(cursor: Cursor, key: str, message: str) -> None:

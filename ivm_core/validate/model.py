@@ -18,6 +18,7 @@ class DifferingRow:
 class ValidationReport:
     """``missing``: rows the query has and the view lacks; ``unexpected``: the other way; both sampled, the counts whole.
 
+    ``coverage``: the share of the groups, or rows, that was compared; counts and ``rows`` are of that share.
     ``full_seconds`` is the time of a full refresh into a scratch table in the same session (None: not measured).
     """
 
@@ -31,3 +32,15 @@ class ValidationReport:
     versions: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     full_seconds: float | None = None
+    coverage: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenExpectation:
+    """An expectation of a view's users that its rows do not meet; ``detail`` says by how much."""
+
+    view: str
+    type: str
+    columns: tuple[str, ...]
+    severity: str
+    detail: str

@@ -108,6 +108,15 @@ def read_groups(path: Path | None = None) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: group.name))
 
 
+def read_stated(path: Path | None = None) -> dict[str, str]:
+    """Users' own expectations by view, each view's as JSON text; none where no manifest has been written yet."""
+    try:
+        document = json.loads((path or manifest_path()).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return {view: json.dumps(listed) for view, listed in (document.get("expectations") or {}).items()}
+
+
 def _group(entry: dict[str, Any]) -> Group:
     views = tuple(
         GroupView(

@@ -68,19 +68,21 @@ def pack_batch(batch: BatchRecord) -> dict[str, Any]:
     }
 
 
-def pack_check(check: ValidationReport, tolerated: bool, repaired: bool = False) -> dict[str, Any]:
+def pack_check(check: ValidationReport, tolerated: bool, repair: MaintenanceReport | None = None) -> dict[str, Any]:
     """The counts and times of a validation, without its rows; ``tolerated``: a difference is shown, not a failure.
 
-    ``repaired``: it differed, was refreshed in full and checked again.
+    ``repair``: it differed, was mended by this batch and checked again.
     """
     return {
         "view": check.view,
         "ok": check.ok,
         "tolerated": tolerated,
-        "repaired": repaired,
+        "repaired": repair is not None,
+        "repair": "" if repair is None else f"{repair.strategy}, {repair.rows_changed} rows. {repair.detail}".strip(),
         "missing_count": check.missing_count,
         "unexpected_count": check.unexpected_count,
         "rows": check.rows,
+        "coverage": check.coverage,
         "versions": dict(check.versions),
         "seconds": round(check.seconds, 3),
         "full_seconds": None if check.full_seconds is None else round(check.full_seconds, 3),

@@ -33,12 +33,14 @@ def build_report(
     ]
     failed = [view["view"] for view in views if view["error"]]
     drifted = [view["view"] for view in views if view["validated"] is False and not view["tolerated"]]
+    unmet = [view["view"] for view in views if _is_critical(view["broken"]) and not view["tolerated"]]
     return {
         **run,
-        "ok": not failed and not drifted and not broken,
+        "ok": not failed and not drifted and not unmet and not broken,
         "unfinished": broken,
         "failed": failed,
         "drifted": drifted,
+        "unmet": unmet,
         "seconds": round(sum(view["seconds"] for view in views), 3),
         "rows_changed": sum(view["rows_changed"] for view in views),
         "data_docs": docs,
@@ -52,7 +54,7 @@ def summary(report: Mapping[str, Any]) -> Entry:
     for view in report["views"]:
         strategies[view["strategy"]] = strategies.get(view["strategy"], 0) + 1
     counts = {"views": len(report["views"]), "strategies": strategies}
-    return {**counts, **{key: report[key] for key in ("ok", "failed", "drifted", "seconds", "rows_changed")}}
+    return {**counts, **{key: report[key] for key in ("ok", "failed", "drifted", "unmet", "seconds", "rows_changed")}}
 
 
 def write_report(report: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
@@ -84,12 +86,19 @@ def _entry(report: Mapping[str, Any], check: Mapping[str, Any] | None) -> Entry:
         "validated": None if check is None else bool(check["ok"]),
         "tolerated": check is not None and bool(check["tolerated"]),
         "repaired": check is not None and bool(check.get("repaired")),
+        "repair": "" if check is None else str(check.get("repair") or ""),
+        "broken": [] if check is None else list(check.get("broken") or ()),
         "missing": None if check is None else int(check["missing_count"]),
         "unexpected": None if check is None else int(check["unexpected_count"]),
         "rows": None if check is None else int(check["rows"]),
+        "coverage": None if check is None else float(check.get("coverage", 1.0)),
         "validate_seconds": None if check is None else float(check["seconds"]),
         "full_seconds": None if check is None else check.get("full_seconds"),
     }
+
+
+def _is_critical(broken: Iterable[Mapping[str, Any]]) -> bool:
+    return any(item["severity"] == "critical" for item in broken)
 
 
 def _replace(path: Path, text: str) -> None:

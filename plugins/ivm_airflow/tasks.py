@@ -15,6 +15,7 @@ from ivm_airflow.failures import Permanent, failure_of
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut
 from ivm_airflow.request import RunRequest, parse_request, rewind_to, target
 from ivm_airflow.schedule import views_due
+from ivm_airflow.stated import broken_of, stated_of, unmet
 
 if TYPE_CHECKING:
     from ivm_core import Engine
@@ -67,14 +68,16 @@ def validate(group: str, **context: Any) -> None:
     due = _cut_of(ti)["validate"]
     reports = ti.xcom_pull(task_ids="maintain", key="reports") or ()
     failed = {report["view"] for report in reports if report["error"]}
+    repairs: list[dict[str, Any]] = []
     if due := [view for view in due if view not in failed]:
-        _compare(group, due, context)
+        repairs = _compare(group, due, context)
     else:
         ti.xcom_push(key="checks", value=[])
-    announce(reports, context)
+    announce([*reports, *repairs], context)
 
 
-def _compare(group: str, due: list[str], context: dict[str, Any]) -> None:
+def _compare(group: str, due: list[str], context: dict[str, Any]) -> list[dict[str, Any]]:
+    """Validate the views, repair those that want it, and return the repairs' reports."""
     from ivm_core.engine.quality import publish
 
     ti = context["ti"]
@@ -84,18 +87,32 @@ def _compare(group: str, due: list[str], context: dict[str, Any]) -> None:
         checks = [engine.validate(view, measure_full=request.measure_full, run_id=run_id) for view in due]
         tolerant, repairing = _on_drift(engine, group, "warn"), _on_drift(engine, group, "repair")
         # First for the report, which is written whatever fails from here on.
-        ti.xcom_push(key="checks", value=[pack_check(check, check.view in tolerant, False) for check in checks])
-        result = publish(checks, engine.spark, reports_folder() / "quality", run_id)
+        ti.xcom_push(key="checks", value=[pack_check(check, check.view in tolerant) for check in checks])
+        quality = reports_folder() / "quality"
+        result = publish(checks, engine.spark, quality, run_id, stated_of(engine, due))
         ti.xcom_push(key="docs", value=str(result.docs_index))
-        repaired = {check.view for check in checks if not check.ok and check.view in repairing}
-        for view in repaired:
-            engine.refresh(view)
-        # What was repaired is checked again: the findings published above are those before.
-        checks = [engine.validate(check.view, run_id=run_id) if check.view in repaired else check for check in checks]
-        packed = [pack_check(check, check.view in tolerant, check.view in repaired) for check in checks]
+        wrong = [check.view for check in checks if not check.ok and check.view in repairing]
+        repairs = {view: engine.repair(view, run_id) for view in wrong}
+        broken = [item for item in result.broken if item.view not in repairs]
+        if repairs:
+            # What was repaired is judged again: the findings published above are those before.
+            again = {view: engine.validate(view, run_id=run_id) for view in repairs}
+            checks = [again.get(check.view, check) for check in checks]
+            mended = publish(list(again.values()), engine.spark, quality, run_id, stated_of(engine, repairs))
+            broken += mended.broken
+        packed = [
+            {
+                **pack_check(check, check.view in tolerant, repairs.get(check.view)),
+                "broken": broken_of(check.view, broken),
+            }
+            for check in checks
+        ]
         ti.xcom_push(key="checks", value=packed)
     if drifted := [check.view for check in checks if not check.ok and check.view not in tolerant]:
         raise Permanent(f"The contents of {', '.join(drifted)} differ from the query's. See {result.docs_index}")
+    if failing := unmet(broken, tolerant):
+        raise Permanent(f"{', '.join(failing)} do not meet their expectations. See {result.docs_index}")
+    return [pack_report(report) for report in repairs.values()]
 
 
 def report(group: str, **context: Any) -> dict[str, Any]:
@@ -131,7 +148,9 @@ def report(group: str, **context: Any) -> dict[str, Any]:
     if not document["ok"]:
         ti.xcom_push(key="return_value", value=numbers)
         named = (
-            f"{what}: {', '.join(document[what])}" for what in ("unfinished", "failed", "drifted") if document[what]
+            f"{what}: {', '.join(document[what])}"
+            for what in ("unfinished", "failed", "drifted", "unmet")
+            if document[what]
         )
         raise Permanent(f"{'; '.join(named)}. See {page}")
     return numbers

@@ -9,34 +9,47 @@ import pytest
 from ivm_airflow import tasks
 from ivm_airflow.failures import Permanent
 
+from ivm_core.apply.model import MaintenanceReport
+from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine import quality
-from ivm_core.validate.model import ValidationReport
+from ivm_core.validate.model import BrokenExpectation, ValidationReport
+
+
+class FakeEvents(dict):
+    """The events by asset; an asset of the tests is known by its name."""
+
+    def __getitem__(self, asset):
+        return self.setdefault(getattr(asset, "name", asset), SimpleNamespace())
 
 
 class FakeEngine:
-    """One view that differs until it is refreshed."""
+    """One view that differs until it is repaired."""
 
     spark = None
 
     def __init__(self, answer: str, curable: bool = True) -> None:
         self.view = SimpleNamespace(name="gold.a", properties=(("ivm.on_drift", answer),))
         self.catalog = SimpleNamespace(views=lambda group: [self.view])
-        self.right, self.curable, self.refreshed = False, curable, []
+        self.broken = ()
+        self.right, self.curable, self.repaired = False, curable, []
 
     def validate(self, view, measure_full=False, run_id=None):
         return ValidationReport(view, self.right, missing_count=0 if self.right else 1)
 
-    def refresh(self, view):
-        self.refreshed.append(view)
+    def repair(self, view, run_id=None):
+        self.repaired.append(view)
         self.right = self.curable
+        return MaintenanceReport(view, Strategy.REPAIR, Reason.REPAIRED, {"t": 3}, {"t": 3}, 2, batch=7)
 
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
     def run_with(engine):
         pushed = {}
+        asset = SimpleNamespace(name="gold.a")
+        engine.events = FakeEvents()
         ti = SimpleNamespace(
-            task=SimpleNamespace(outlets=[]),
+            task=SimpleNamespace(outlets=[asset]),
             xcom_pull=lambda task_ids, key=None: {"validate": ["gold.a"]} if task_ids == "cut" else [],
             xcom_push=lambda key, value: pushed.update({key: value}),
         )
@@ -47,21 +60,24 @@ def run(monkeypatch, tmp_path):
 
         monkeypatch.setattr(tasks, "opened_engine", opened)
         monkeypatch.setattr(tasks, "reports_folder", lambda: tmp_path)
-        monkeypatch.setattr(quality, "publish", lambda *_: SimpleNamespace(docs_index="index.html"))
+        monkeypatch.setattr(
+            quality, "publish", lambda *_: SimpleNamespace(docs_index="index.html", broken=engine.broken)
+        )
         try:
-            tasks.validate("gold", ti=ti, params={}, run_id="manual")
+            tasks.validate("gold", ti=ti, params={}, run_id="manual", outlet_events=engine.events)
         finally:
             engine.checks = pushed["checks"]
 
     return run_with
 
 
-def test_repair_refreshes_and_checks_again(run):
+def test_repair_mends_checks_again_and_tells_of_the_view(run):
     engine = FakeEngine("repair")
     run(engine)
-    assert engine.refreshed == ["gold.a"]
+    assert engine.repaired == ["gold.a"]
     [check] = engine.checks
-    assert (check["ok"], check["repaired"]) == (True, True)
+    assert (check["ok"], check["repaired"], check["repair"]) == (True, True, "repair, 2 rows.")
+    assert engine.events["gold.a"].extra["batch"] == 7
 
 
 def test_a_repair_that_does_not_help_fails(run):
@@ -77,4 +93,21 @@ def test_the_other_answers_leave_the_view_alone(run, answer, fails):
             run(engine)
     else:
         run(engine)
-    assert engine.refreshed == [] and engine.checks[0]["ok"] is False
+    assert engine.repaired == [] and engine.checks[0]["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("answer", "severity", "fails"),
+    [("fail", "critical", True), ("repair", "critical", True), ("warn", "critical", False), ("fail", "warning", False)],
+)
+def test_an_expectation_that_does_not_hold(run, answer, severity, fails):
+    engine = FakeEngine(answer)
+    engine.right = True
+    engine.broken = (BrokenExpectation("gold.a", "expect_column_values_to_be_unique", ("k",), severity, "2 of 9 rows"),)
+    if fails:
+        with pytest.raises(Permanent, match=r"gold\.a do not meet"):
+            run(engine)
+    else:
+        run(engine)
+    [check] = engine.checks
+    assert engine.repaired == [] and check["broken"][0]["columns"] == ["k"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from ivm_airflow.manifest import ManifestError, manifest_path, read_groups
+from ivm_airflow.manifest import ManifestError, manifest_path, read_groups, read_stated
 
 from .conftest import write_manifest
 
@@ -49,3 +51,13 @@ def test_where_it_is_found(tmp_path, monkeypatch):
     assert manifest_path() == folder / "build" / "groups.json"
     monkeypatch.setenv("IVM_MANIFEST", str(tmp_path / "other.json"))
     assert manifest_path() == tmp_path / "other.json"
+
+
+def test_expectations_are_read_by_view(tmp_path):
+    path = tmp_path / "manifest.json"
+    assert read_stated(path) == {}
+    path.write_text(json.dumps({"version": 1, "groups": []}))
+    assert read_stated(path) == {}
+    listed = [{"type": "expect_column_to_exist", "kwargs": {"column": "k"}}]
+    path.write_text(json.dumps({"version": 1, "groups": [], "expectations": {"gold.a": listed}}))
+    assert {view: json.loads(text) for view, text in read_stated(path).items()} == {"gold.a": listed}
