@@ -6,14 +6,16 @@ without rows has sums of zero. A state that breaks it differs from its query, so
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from sqlglot import exp
 
 from ivm_core.apply.names import SOURCE, TARGET, all_of, call, case, col, drift, named, number, same, table, to_type
 from ivm_core.job.model import Combine, MergeColumn, Write
 
 ANY_GROUP = "__ivm_any"  # stands in for the keys of an aggregate without keys
-ORIGIN = "__ivm_origin"  # where a row of a rewritten state comes from: STORED, BATCH or both, as bits
-STORED, BATCH = 1, 2
+ORIGIN = "__ivm_origin"  # where a row of a rewritten state comes from, as bits
+STORED, BATCH, ANEW = 1, 2, 4
 REPLACE = "__ivm_replace"  # rows of the MERGE's source that hold a group's whole new state
 _NEGATIVE = "a group has lost more rows than it had"
 _LEFT_OVER = "a group without rows has a sum left over"
@@ -28,39 +30,43 @@ def accumulators(write: Write) -> tuple[MergeColumn, ...]:
 
 def rewrite_with_origin(write: Write, state: str, batch: str) -> exp.Select:
     """All rows of the new state, each with the column ``ORIGIN``."""
-    columns = accumulators(write)
-    names = (*write.keys, *(column.name for column in columns))
-    parts = [
-        exp.select(*(col(name) for name in names), named(number(origin), ORIGIN)).from_(table(relation))
-        for relation, origin in ((state, STORED), (batch, BATCH))
-    ]
+    parts = _parts(write, {state: STORED, batch: BATCH})
     origin = named(call("bit_or", col(ORIGIN)), ORIGIN)
-    return _combined_and_checked(write, exp.union(*parts, distinct=False), origin).select(col(ORIGIN))
+    return _combined_and_checked(write, parts, _combined, origin).select(col(ORIGIN))
 
 
 def rewrite_state(write: Write, state: str, batch: str, recomputed: str | None = None) -> exp.Query:
     """All rows of the new state: stored groups and the batch's, combined by key.
 
-    ``recomputed`` names whole rows of groups that replace whatever the two others say of the same keys.
+    ``recomputed`` names whole rows of groups that replace whatever the two others say of the same keys; it is read once.
     """
-    columns = accumulators(write)
-    names = (*write.keys, *(column.name for column in columns))
-    if recomputed is not None and not write.keys:
-        # The one group there is was computed anew.
-        return exp.select(*(col(name) for name in names)).from_(table(recomputed))
-    parts = [_without(write, relation, names, recomputed) for relation in (state, batch)]
-    checked = _combined_and_checked(write, exp.union(*parts, distinct=False))
     if recomputed is None:
-        return checked
-    return exp.union(checked, exp.select(*(col(name) for name in names)).from_(table(recomputed)), distinct=False)
+        return _combined_and_checked(write, _parts(write, {state: STORED, batch: BATCH}), _combined)
+    if not write.keys:
+        # The one group there is was computed anew.
+        return exp.select(*(col(column.name) for column in accumulators(write))).from_(table(recomputed))
+    parts = _parts(write, {state: STORED, batch: BATCH, recomputed: ANEW})
+    return _combined_and_checked(write, parts, _replaced_or_combined)
 
 
-def _combined_and_checked(write: Write, both: exp.Query, *more: exp.Expr) -> exp.Select:
-    """The union of stored groups and a batch's, summed by key; ``more`` columns are computed beside."""
+def _parts(write: Write, relations: Mapping[str, int]) -> exp.Query:
+    """The union of relations of groups, with the origin of each row."""
+    names = (*write.keys, *(column.name for column in accumulators(write)))
+    parts = [
+        exp.select(*(col(name) for name in names), named(number(origin), ORIGIN)).from_(table(relation))
+        for relation, origin in relations.items()
+    ]
+    return exp.union(*parts, distinct=False)
+
+
+def _combined_and_checked(
+    write: Write, parts: exp.Query, combine: Callable[[MergeColumn], exp.Expr], *more: exp.Expr
+) -> exp.Select:
+    """The union of stored groups and a batch's, combined by key; ``more`` columns are computed beside."""
     columns = accumulators(write)
     combined = exp.select(
-        *(col(key) for key in write.keys), *(named(_combined(column), column.name) for column in columns), *more
-    ).from_(both.subquery("both"))
+        *(col(key) for key in write.keys), *(named(combine(column), column.name) for column in columns), *more
+    ).from_(parts.subquery("parts"))
     if write.keys:
         combined = combined.group_by(*(col(key) for key in write.keys))
     checked = exp.select(
@@ -163,26 +169,35 @@ def lost_extremes(write: Write, state: str, batch: str) -> exp.Query:
 def source_with_replaced(write: Write, batch: str, recomputed: str) -> exp.Query:
     """The MERGE's source where groups were recomputed: their whole rows, and the batch's accumulators of the others."""
     names = (*write.keys, *(column.name for column in accumulators(write)))
-    changes = _without(write, batch, names, recomputed).select(named(exp.false(), REPLACE))
+    changes = exp.select(*(named(col(name, SOURCE), name) for name in names), named(exp.false(), REPLACE))
+    others = changes.from_(table(batch, SOURCE)).join(
+        table(recomputed, "again"), on=same(SOURCE, "again", write.keys), join_type="left anti"
+    )
     whole = exp.select(*(col(name) for name in names), named(exp.true(), REPLACE)).from_(table(recomputed))
-    return exp.union(changes, whole, distinct=False)
-
-
-def _without(write: Write, relation: str, names: tuple[str, ...], recomputed: str | None) -> exp.Select:
-    selected = exp.select(*(named(col(name, SOURCE), name) for name in names)).from_(table(relation, SOURCE))
-    if recomputed is None:
-        return selected
-    return selected.join(table(recomputed, "again"), on=same(SOURCE, "again", write.keys), join_type="left anti")
+    return exp.union(others, whole, distinct=False)
 
 
 def _combined(column: MergeColumn) -> exp.Expr:
+    return _over_group(column, col(column.name))
+
+
+def _replaced_or_combined(column: MergeColumn) -> exp.Expr:
+    """The value of the row that was computed anew, where the group has one."""
+    anew = exp.EQ(this=col(ORIGIN), expression=number(ANEW))
+    is_replaced = exp.EQ(this=exp.Max(this=col(ORIGIN)), expression=number(ANEW))
+    whole = exp.Max(this=case((anew, col(column.name)), otherwise=exp.Null()))
+    others = case((anew.copy(), exp.Null()), otherwise=col(column.name))
+    return case((is_replaced, whole), otherwise=_over_group(column, others))
+
+
+def _over_group(column: MergeColumn, value: exp.Expr) -> exp.Expr:
     match column.combine:
         case Combine.ADD:
-            return to_type(exp.Sum(this=col(column.name)), column.type)
+            return to_type(exp.Sum(this=value), column.type)
         case Combine.LEAST:
-            return exp.Min(this=col(column.name))
+            return exp.Min(this=value)
         case Combine.GREATEST:
-            return exp.Max(this=col(column.name))
+            return exp.Max(this=value)
 
 
 def _added(column: MergeColumn) -> exp.Expr:

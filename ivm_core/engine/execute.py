@@ -22,6 +22,7 @@ from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
 from ivm_core.engine.small import HERE, SmallRelation, compute
+from ivm_core.engine.snapshots import is_small
 from ivm_core.engine.write import Writing, write
 from ivm_core.job.model import Input, MaintenanceJob, Slice, Step, WriteKind
 from ivm_core.plan.dialect import SparkAsWritten
@@ -137,6 +138,14 @@ class _Work:
     def add_inputs(self, inputs: tuple[Input, ...]) -> None:
         """Inputs are opened when a step first reads them: their bounds wait for earlier steps."""
         self._pending.update({item.name: item for item in inputs})
+
+    def holds(self, inputs: tuple[Input, ...]) -> bool:
+        """Whether the inputs are tables that the run reads once and keeps: bounds of values would spare nothing."""
+        return all(is_small(self._sources.relation(item.table)) for item in inputs)
+
+    def define(self, name: str, query: exp.Expr) -> None:
+        """Call a query's result ``name`` without computing it."""
+        self.bindings.define(name, query)
 
     def compute(self, step: Step, *, kept: bool) -> None:
         """Run a step's SELECT; ``kept``: once, in memory, counted."""

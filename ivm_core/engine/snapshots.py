@@ -50,7 +50,7 @@ class Snapshots:
 
         Every query over a Delta table lists and filters its files, which takes longer than reading a small one.
         """
-        if relation.rows is None or relation.rows > IN_MEMORY:
+        if not is_small(relation):
             return None
         key = (relation.location, version)
         wanted = {name.lower() for name in columns} | self._needed.get(relation.name, set())
@@ -86,6 +86,11 @@ class Snapshots:
         if (location, version) not in self._plain:
             self._plain[location, version] = PlainTable.open(location, version)
         return self._plain[location, version]
+
+
+def is_small(relation: Relation) -> bool:
+    """Whether a run keeps the relation's rows in memory."""
+    return relation.rows is not None and relation.rows <= IN_MEMORY
 
 
 def quoted(name: str) -> str:

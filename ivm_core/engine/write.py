@@ -36,6 +36,8 @@ class Relations(Protocol):
     pushdown_cap: int
 
     def add_inputs(self, inputs: tuple[Input, ...]) -> None: ...
+    def holds(self, inputs: tuple[Input, ...]) -> bool: ...
+    def define(self, name: str, query: exp.Expr) -> None: ...
     def compute(self, step: Step, *, kept: bool) -> None: ...
     def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation: ...
     def name(self, name: str, frame: DataFrame, *, few: bool = False) -> None: ...
@@ -188,16 +190,21 @@ def _merge_groups(writing: Writing) -> Applied:
 
 
 def _recompute_extremes(writing: Writing) -> str | None:
-    """Compute the groups anew whose stored extreme was deleted; the relation's name, None where there are none."""
+    """The groups whose stored extreme was deleted, computed anew: the relation's name, None where there are none."""
     instruction, batch = writing.write, writing.batch()
     names = [column.deleted for column in instruction.merge if column.deleted]
     if instruction.recompute is None or not names or _all_null(batch, names):
         return None
     keys = merge_groups.lost_extremes(instruction, STATE, instruction.step)
-    if writing.relations.keep(RECOMPUTED_KEYS, writing.relations.select(keys)).rows == 0:
-        return None
     writing.relations.add_inputs(instruction.recompute_inputs)
+    if writing.rewrites and instruction.keys and writing.relations.holds(instruction.recompute_inputs):
+        # Asking for the keys first would take as long as the one query that then writes, and prune nothing.
+        writing.relations.define(RECOMPUTED_KEYS, keys)
+    elif writing.relations.keep(RECOMPUTED_KEYS, writing.relations.select(keys)).rows == 0:
+        return None
     writing.relations.compute(instruction.recompute, kept=False)
+    if writing.rewrites:
+        return instruction.recompute.name  # read once
     whole = writing.relations.select(exp.select("*").from_(exp.to_table(instruction.recompute.name)))
     writing.relations.keep(_RECOMPUTED, whole)
     return _RECOMPUTED
