@@ -88,8 +88,10 @@ def typed_failures(location: str) -> Iterator[None]:
         yield
     except SPARK_FAILURES as error:
         text = str(error)
-        if DRIFT in text:
-            what = text[text.index(DRIFT) + len(DRIFT) :].lstrip(": ").splitlines()[0].partition(" SQLSTATE")[0]
+        # After Spark's error class: a statement quoted in another failure may hold the same words.
+        _, drifted, what = text.partition(f"] {DRIFT}: ")
+        if drifted:
+            what = what.splitlines()[0].partition(" SQLSTATE")[0]
             raise DriftError(
                 f"The state at {location} does not fit its query: {what}. Nothing was written; "
                 "`ivm validate` shows the difference, `ivm refresh` builds the view anew."

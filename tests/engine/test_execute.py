@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from ivm_core.batch.model import CommitClass
 from ivm_core.engine.changes import ChangeCache
+from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.execute import run
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, StateTarget
@@ -196,3 +198,8 @@ def _fail_with_conflict(spark: SparkSession, statement: Any, state: Any, tag: An
 
     with typed_failures(state.location):
         raise PySparkException("[DELTA_CONCURRENT_APPEND] a file was added")
+
+
+def test_a_statement_that_mentions_drift_is_no_drift(spark: SparkSession) -> None:
+    with pytest.raises(PySparkException, match="no_such_column"), typed_failures("somewhere"):
+        spark.sql("SELECT if(no_such_column < 0, raise_error('IVM_DRIFT: lost more rows'), 1)").collect()
