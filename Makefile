@@ -5,10 +5,10 @@ PYTEST_ARGS ?=
 # Tests run in two processes, each with a Spark session of its own; a file's tests stay together.
 WORKERS ?= 2
 READY := .venv/.ready
-.PHONY: help setup demo test check fuzz search clean
+.PHONY: help setup demo test check fuzz fuzz-spark search clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv from the lock file, with .venv/bin/ivm and Delta's JARs
 
@@ -32,6 +32,9 @@ N ?= 20000
 SEED ?= 1
 fuzz: $(READY) ## Search for wrong views: N=20000 random (view, trace) cases from SEED=1, in DuckDB
 	@.venv/bin/python -m tests.fuzz --cases $(N) --seed $(SEED)
+
+fuzz-spark: $(READY) ## The same on Spark and Delta, by the whole path: N=500 views through three batches each
+	@.venv/bin/python -m tests.fuzz --spark --cases $(if $(filter file,$(origin N)),500,$(N)) --seed $(SEED)
 
 TIMES ?= 10
 search: $(READY) ## Search for wrong rules: the property tests with TIMES=10 the ordinary number of examples

@@ -1,4 +1,7 @@
-"""``python -m tests.fuzz --cases 100000 --seed 1``: search for wrong views; ``--show SEED`` prints one view's case."""
+"""``python -m tests.fuzz --cases 100000 --seed 1``: search for wrong views; ``--show SEED`` prints one view's case.
+
+``--spark`` takes each view through one trace on Spark and Delta by the whole path, with a session for each process.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,16 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tests.fuzz.on_spark import search_in_own_session
 from tests.fuzz.search import TRACES, Findings, draw, search_views
 
 BLOCK = 20  # views that one task looks at
@@ -24,6 +32,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=2000, help="(view, trace) pairs to run")
     parser.add_argument("--seed", type=int, default=1, help="another seed searches elsewhere")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--spark", action="store_true", help="on Spark and Delta rather than in DuckDB")
     parser.add_argument("--show", type=int, help="print the query of one view and look at it again")
     options = parser.parse_args()
     if options.show is not None:
@@ -31,7 +40,8 @@ def main() -> int:
         print(draw(options.show)[0], *found.wrong, sep="\n\n")
         return 1 if found.wrong else 0
     started = time.monotonic()
-    found = _search(options.cases, options.seed * APART, options.processes)
+    search = _search_on_spark if options.spark else _search
+    found = search(options.cases, options.seed * APART, options.processes)
     summary = {
         "seed": options.seed,
         "cases": found.cases,
@@ -48,7 +58,15 @@ def main() -> int:
 
 
 def _search(cases: int, first: int, processes: int) -> Findings:
-    views = -(-cases // TRACES)
+    return _spread(search_views, -(-cases // TRACES), first, processes)
+
+
+def _search_on_spark(cases: int, first: int, processes: int) -> Findings:
+    with TemporaryDirectory(prefix="ivm-fuzz-") as folder:
+        return _spread(partial(search_in_own_session, Path(folder)), cases, first, processes)
+
+
+def _spread(search: Callable[[range], Findings], views: int, first: int, processes: int) -> Findings:
     blocks = [range(first + at, first + min(at + BLOCK, views)) for at in range(0, views, BLOCK)]
     total = Findings()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -57,7 +75,7 @@ def _search(cases: int, first: int, processes: int) -> Findings:
         ProcessPoolExecutor(processes, max_tasks_per_child=50) as pool,
     ):
         bar = progress.add_task("views", total=views)
-        for done in as_completed(pool.submit(search_views, block) for block in blocks):
+        for done in as_completed(pool.submit(search, block) for block in blocks):
             found = done.result()
             total.add(found)
             progress.update(bar, advance=found.views, description=f"views, {len(total.wrong)} wrong")

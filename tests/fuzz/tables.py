@@ -36,7 +36,7 @@ _VALUES: dict[str, list[object]] = {
 
 def random_trace(random: Random, names: tuple[str, ...], batches: int) -> list[State]:
     """The states of the tables: the first, then one after each batch; some batches touch one table, some nothing."""
-    states: list[State] = [{name: _rows(random, name, random.choice((0, 1, 3, 5, 8))) for name in TABLES}]
+    states: list[State] = [{name: random_rows(random, name, random.choice((0, 1, 3, 5, 8))) for name in TABLES}]
     for _ in range(batches if names else 0):
         touched = random.sample(names, k=random.randint(1, len(names)))
         states.append(
@@ -50,7 +50,7 @@ def changed_between(before: State, after: State) -> frozenset[str]:
     return frozenset(name for name in after if after[name] is not before[name])
 
 
-def _rows(random: Random, table: str, count: int) -> tuple[Row, ...]:
+def random_rows(random: Random, table: str, count: int) -> tuple[Row, ...]:
     return tuple(_row(random, table) for _ in range(count))
 
 
@@ -64,9 +64,9 @@ def _edited(random: Random, table: str, rows: tuple[Row, ...]) -> tuple[Row, ...
         case 0:
             return ()
         case 1:
-            return _rows(random, table, random.choice((1, 4)))
+            return random_rows(random, table, random.choice((1, 4)))
         case 2:
-            return (*rows, *_rows(random, table, 2))
+            return (*rows, *random_rows(random, table, 2))
     edited: list[Row] = []
     for row in rows:
         match random.randrange(6):
@@ -79,4 +79,4 @@ def _edited(random: Random, table: str, rows: tuple[Row, ...]) -> tuple[Row, ...
                 edited.append((*row[:place], other[place], *row[place + 1 :]))
             case _:
                 edited.append(row)
-    return (*edited, *_rows(random, table, random.randrange(3)))
+    return (*edited, *random_rows(random, table, random.randrange(3)))

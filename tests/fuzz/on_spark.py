@@ -1,0 +1,166 @@
+"""Random views on Spark and Delta, by the whole path: real tables and commits, created views, committed batches.
+
+The views of a block share tables, batches and a deployment; after each batch every view is compared with its query.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkException
+
+from ivm_core import Engine
+from ivm_core.engine.session import open_session
+from ivm_core.errors import DefinitionError, IvmError
+from ivm_core.settings import Settings
+from tests.conftest import TEST_CONF
+from tests.fuzz.case import Outcome
+from tests.fuzz.search import Findings, draw
+from tests.fuzz.tables import TABLES, random_rows
+from tests.maintain.database import FEED, difference
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BATCHES = 3
+BLOCK = 20
+POLICY = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
+
+
+class Changes:
+    """The tables as Delta tables with a change feed, and random statements that change them."""
+
+    def __init__(self, spark: SparkSession, seed: int) -> None:
+        self.spark, self.random = spark, Random(f"changes {seed}")
+        spark.sql("CREATE SCHEMA IF NOT EXISTS f")
+        for name, schema in TABLES.items():
+            columns = ", ".join(f"{column} {kind}" for column, kind in schema.columns)
+            spark.sql(f"CREATE OR REPLACE TABLE {name} ({columns}) USING DELTA {FEED}")
+            self._write(name, "append", 6)
+
+    def batch(self) -> list[str]:
+        """Change some of the tables, each by one to three commits; returns what was done."""
+        done = []
+        for name in self.random.sample(list(TABLES), k=self.random.randint(1, len(TABLES))):
+            done += [self._commit(name) for _ in range(self.random.randint(1, 3))]
+        return done
+
+    def _commit(self, name: str) -> str:
+        columns = [column for column, _ in TABLES[name].columns]
+        column = self.random.choice(columns)
+        some = f"pmod(hash({', '.join(columns)}, {self.random.randrange(100)}), 3) = 0"
+        match self.random.randrange(10):
+            case 0 | 1 | 2:
+                return self._write(name, "append", self.random.randint(1, 4))
+            case 3:
+                return self._write(name, "overwrite", self.random.choice((0, 3, 6)))
+            case 4 | 5:
+                return self._run(f"DELETE FROM {name} WHERE {some}")
+            case 6:
+                return self._run(f"INSERT INTO {name} SELECT * FROM {name} WHERE {some}")
+            case 7:
+                return self._run(f"UPDATE {name} SET {column} = NULL WHERE {some}")
+            case _:
+                # The value that most rows of some other row's column have: rows fall together.
+                return self._run(f"UPDATE {name} SET {column} = (SELECT mode({column}) FROM {name}) WHERE {some}")
+
+    def _write(self, name: str, mode: str, rows: int) -> str:
+        columns = ", ".join(f"{column} {kind}" for column, kind in TABLES[name].columns)
+        made = random_rows(self.random, name, rows)
+        self.spark.createDataFrame(made, columns).coalesce(1).write.format("delta").mode(mode).saveAsTable(name)
+        return f"{mode} {name}: {list(made)}"
+
+    def _run(self, statement: str) -> str:
+        self.spark.sql(statement).collect()
+        return statement
+
+
+@cache
+def _own_session(folder: Path) -> SparkSession:
+    settings = Settings.load(
+        warehouse=str(folder / "warehouse"),
+        spark={"master": "local[1]", "driver_memory": "2g", "shuffle_partitions": 1, "conf": TEST_CONF},
+    )
+    return open_session(settings, "ivm fuzz")
+
+
+def search_in_own_session(folder: Path, seeds: range) -> Findings:
+    """The same in a session that the process keeps, below a folder that other processes may use too."""
+    own, total = folder / f"{os.getpid()}", Findings()
+    for found in search_on_spark(_own_session(own), own, seeds):
+        total.add(found)
+    return total
+
+
+def search_on_spark(spark: SparkSession, folder: Path, seeds: range, batches: int = BATCHES) -> Iterator[Findings]:
+    """Draw one view for each seed and take it through its block's batches; yields what each block came to."""
+    for first in range(seeds.start, seeds.stop, BLOCK):
+        found = Findings()
+        _search_block(spark, folder / f"{first}", range(first, min(first + BLOCK, seeds.stop)), batches, found)
+        yield found
+
+
+def _search_block(spark: SparkSession, folder: Path, seeds: range, batches: int, found: Findings) -> None:
+    folder.mkdir(parents=True)
+    changes = Changes(spark, seeds.start)
+    history = [f"tables of block {seeds.start}"]
+    with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as engine:
+        queries = {f"v.v{seed}": draw(seed)[0] for seed in seeds}
+        for name in list(queries):
+            refusal = _refusal(spark, engine, name, queries[name], found)
+            if refusal:
+                del queries[name]
+        for _ in range(batches):
+            history += changes.batch()
+            reports = {report.view: report for report in engine.maintain(list(queries), raise_errors=False)}
+            for name, query in list(queries.items()):
+                found.batches += 1
+                outcome, detail = _compared(spark, engine, name, query, reports[name].error)
+                if outcome is Outcome.RIGHT:
+                    continue
+                if outcome is Outcome.WRONG:
+                    found.wrong.append("\n".join([name, query, *history, detail]))
+                found.outcomes[outcome] += 1
+                del queries[name]
+        found.outcomes[Outcome.RIGHT] += len(queries)
+        found.views += len(seeds)
+
+
+def _refusal(spark: SparkSession, engine: Engine, name: str, query: str, found: Findings) -> bool:
+    """Create the view; whether there is none. A failure that the query itself does not have is a finding."""
+    try:
+        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {name} {POLICY} AS {query}")
+        return False
+    except DefinitionError as refused:
+        outcome, detail = Outcome.REFUSED, str(refused)
+        found.refusals[detail] += 1
+    except (IvmError, PySparkException) as failed:
+        outcome, detail = _failed(spark, query, str(failed))
+    if outcome is Outcome.WRONG:
+        found.wrong.append("\n".join([name, query, "not created", detail]))
+    found.outcomes[outcome] += 1
+    return True
+
+
+def _compared(spark: SparkSession, engine: Engine, name: str, query: str, error: str) -> tuple[Outcome, str]:
+    if error:
+        return _failed(spark, query, error)
+    try:
+        different = difference(engine.read(name), spark.sql(query), rounded=True)
+    except PySparkException as failed:
+        return Outcome.FAILS, str(failed)
+    return (Outcome.WRONG, f"{different[:10]}") if different else (Outcome.RIGHT, "")
+
+
+def _failed(spark: SparkSession, query: str, error: str) -> tuple[Outcome, str]:
+    """A failure is right where the query itself fails on the same rows."""
+    try:
+        spark.sql(query).collect()
+    except PySparkException:
+        return Outcome.FAILS, error
+    return Outcome.WRONG, error
