@@ -1,4 +1,4 @@
-"""The generated and loaded tables: their sizes, declared keys and properties."""
+"""The files of the TPC-H project, and the generated rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from bench import tpch_data
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.definition_table import parse_table
-from tests.bench.conftest import SCALE, Database
+from tests.bench.conftest import SCALE
 
 DEFINITIONS = {
     table: parse_table((tpch_data.SQL_FOLDER / "tables" / f"{table}.sql").read_text()) for table in tpch_data.TABLES
@@ -42,32 +42,3 @@ def test_generated_data_is_kept(tpch_folder: Path) -> None:
     assert {file: file.stat().st_mtime_ns for file in tpch_folder.rglob("*.parquet")} == before
     assert seen == list(tpch_data.TABLES)
     assert [entry.name for entry in tpch_folder.parent.iterdir()] == [tpch_folder.name], "no draft is left behind"
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("table", tpch_data.TABLES)
-def test_table_has_its_rows_and_a_unique_key(database: Database, table: str) -> None:
-    loaded = database.at("loaded", table)
-    expected = tpch_data.expected_rows(table, SCALE)
-    rows = loaded.count()
-    assert rows == pytest.approx(expected, rel=0.01) if table == "lineitem" else rows == expected
-    key = DEFINITIONS[table].schema.primary_key
-    assert loaded.select(*key).distinct().count() == rows
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("table", tpch_data.TABLES)
-def test_table_records_its_changes(database: Database, table: str) -> None:
-    detail = database.spark.sql(f"DESCRIBE DETAIL tpch.{table}").collect()[0]
-    assert detail["properties"]["delta.enableChangeDataFeed"] == "true"
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("step", [pytest.param("loaded", marks=pytest.mark.slow), "updated"])
-def test_declared_foreign_keys_hold(database: Database, step: str) -> None:
-    for table, definition in DEFINITIONS.items():
-        for key in definition.schema.foreign_keys:
-            parent = key.table.rpartition(".")[2]
-            wanted = database.at(step, table).select(*key.columns).distinct()
-            known = database.at(step, parent).select(*key.referenced)
-            assert wanted.exceptAll(known).count() == 0, f"{table} {key} after {step}"

@@ -51,8 +51,15 @@ def engine(spark, tmp_path_factory):
         yield opened
 
 
-@pytest.mark.parametrize("large", [False, True], ids=["rewritten", "merged"])
-@pytest.mark.parametrize("name", DAMAGES)
+# Each damage in the one or the other way of writing; both ways for each are among the slow tests.
+WAYS = [
+    pytest.param(name, large, id=f"{name}-{way}", marks=[pytest.mark.slow] if (place + large) % 2 else [])
+    for place, name in enumerate(DAMAGES)
+    for way, large in (("rewritten", False), ("merged", True))
+]
+
+
+@pytest.mark.parametrize(("name", "large"), WAYS)
 def test_what_differs_is_mended_and_nothing_else(engine, spark, name, large):
     query, damage, strategy, rows = DAMAGES[name]
     view = f"repv.{name}_{large}"

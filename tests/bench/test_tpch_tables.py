@@ -1,4 +1,4 @@
-"""RF1, RF2 and RF3 change the rows that they should, as many as they should, and the same ones for the same seed."""
+"""The loaded tables: sizes, keys, properties. RF1, RF2 and RF3 change the rows that they should, as many as they should."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from bench import tpch_data
 from bench.order_keys import order_key, refresh_blocks
 from bench.refresh_functions import UPDATE_STATEMENTS
-from bench.tpch_data import expected_rows
+from ivm_core.plan.definition_table import parse_table
 from tests.bench.conftest import PERCENT, SCALE, Database
 
 pytestmark = pytest.mark.spark
 
+DEFINITIONS = {
+    table: parse_table((tpch_data.SQL_FOLDER / "tables" / f"{table}.sql").read_text()) for table in tpch_data.TABLES
+}
 ADDED, DELETED = refresh_blocks(SCALE, PERCENT, 2)
 
 
@@ -23,6 +27,32 @@ def keys(database: Database, step: str) -> set[int]:
 def changed(database: Database, step: str, before: str, table: str) -> int:
     """Rows of a table that a step took away or replaced."""
     return database.at(before, table).exceptAll(database.at(step, table)).count()
+
+
+@pytest.mark.parametrize("table", tpch_data.TABLES)
+def test_table_has_its_rows_and_a_unique_key(database: Database, table: str) -> None:
+    loaded = database.at("loaded", table)
+    expected = tpch_data.expected_rows(table, SCALE)
+    rows = loaded.count()
+    assert rows == pytest.approx(expected, rel=0.01) if table == "lineitem" else rows == expected
+    key = DEFINITIONS[table].schema.primary_key
+    assert loaded.select(*key).distinct().count() == rows
+
+
+@pytest.mark.parametrize("table", tpch_data.TABLES)
+def test_table_records_its_changes(database: Database, table: str) -> None:
+    detail = database.spark.sql(f"DESCRIBE DETAIL tpch.{table}").collect()[0]
+    assert detail["properties"]["delta.enableChangeDataFeed"] == "true"
+
+
+@pytest.mark.parametrize("step", [pytest.param("loaded", marks=pytest.mark.slow), "updated"])
+def test_declared_foreign_keys_hold(database: Database, step: str) -> None:
+    for table, definition in DEFINITIONS.items():
+        for key in definition.schema.foreign_keys:
+            parent = key.table.rpartition(".")[2]
+            wanted = database.at(step, table).select(*key.columns).distinct()
+            known = database.at(step, parent).select(*key.referenced)
+            assert wanted.exceptAll(known).count() == 0, f"{table} {key} after {step}"
 
 
 def test_rf1_adds_the_orders_of_the_formula(database: Database) -> None:
@@ -57,7 +87,7 @@ def test_rf2_deletes_the_orders_of_the_formula_with_their_lines(database: Databa
 def test_rf3_changes_its_share_of_every_table(database: Database) -> None:
     for table in UPDATE_STATEMENTS:
         rows = database.rows["updated"][table]
-        assert rows == pytest.approx(expected_rows(table, SCALE) * PERCENT / 100, rel=0.1, abs=1), table
+        assert rows == pytest.approx(tpch_data.expected_rows(table, SCALE) * PERCENT / 100, rel=0.1, abs=1), table
         # An update may leave a row as it was: a line at 50 pieces, for example, only changes its price.
         assert 0.9 * rows <= changed(database, "updated", "deleted", table) <= rows, table
         assert database.at("updated", table).count() == database.at("deleted", table).count()
