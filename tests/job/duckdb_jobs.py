@@ -88,7 +88,7 @@ def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) 
                 f"SELECT {_listed(write.columns)} FROM {write.step}" if write.columns else f"SELECT * FROM {write.step}"
             )
         case WriteKind.BAG:
-            new = _bag(write.columns, state, write.step)
+            new = bag_after(write.columns, state, write.step)
         case WriteKind.MERGE_GROUPS:
             recomputed = None
             extremes = any(column.combine is not Combine.ADD for column in write.merge)
@@ -120,10 +120,10 @@ def shown(connection: duckdb.DuckDBPyConnection, query: str, state: str) -> list
 
 def _inputs(connection: duckdb.DuckDBPyConnection, inputs: Iterable[Input]) -> None:
     for item in inputs:
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(item.name)} AS {_slice(item)}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(item.name)} AS {slice_of(item)}")
 
 
-def _slice(item: Input) -> str:
+def slice_of(item: Input) -> str:
     """The rows that an input shows; changes are netted over exactly its columns."""
     shown = ", ".join(f"{_name(column.source)} AS {_name(column.name)}" for column in item.columns)
     before, after = stored(item.table, BEFORE), stored(item.table, AFTER)
@@ -139,7 +139,7 @@ def _step(connection: duckdb.DuckDBPyConnection, step: Step) -> None:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {_name(step.name)} AS {translated(step.sql)}")
 
 
-def _bag(columns: Sequence[str], state: str, step: str) -> str:
+def bag_after(columns: Sequence[str], state: str, step: str) -> str:
     """Every row as often as the state and the weights say; more copies removed than there are is an error."""
     names = _listed(columns)
     both = f"SELECT {names}, 1 AS {WEIGHT} FROM {state} UNION ALL SELECT {names}, {WEIGHT} FROM {step}"
