@@ -45,6 +45,13 @@ def window_items(random: Random, expressions: Expressions, columns: Columns) -> 
                 "ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
             )
         )
+        near = random.choice(
+            (
+                "RANGE BETWEEN 1 PRECEDING AND CURRENT ROW",
+                "RANGE BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING",
+                "RANGE BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
+            )
+        )
         made.append(
             random.choice(
                 (
@@ -56,6 +63,13 @@ def window_items(random: Random, expressions: Expressions, columns: Columns) -> 
                     Col(f"CAST(sum({number}) OVER ({partition}) AS INT)", INT),
                     Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {some}) AS INT)", INT),
                     Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {everything} {frame}) AS INT)", INT),
+                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {number} {near}) AS INT)", INT),
+                    Col(f"CAST(count({value.sql}) OVER ({partition} ORDER BY {number} DESC {near}) AS INT)", INT),
+                    Col(f"CAST(round(100 * percent_rank() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
+                    Col(f"CAST(round(100 * cume_dist() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
+                    Col(f"CAST(round(100 * avg({number}) OVER ({partition}), 0) AS INT)", INT),
+                    Col(f"nth_value({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
+                    Col(f"last_value({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
                     Col(f"max({value.sql}) OVER ({partition})", value.type),
                     Col(f"min({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
                     Col(f"lag({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
@@ -101,7 +115,8 @@ def _within(random: Random, call: Col) -> Col:
     """The aggregate itself or an expression over it, of a type on which further queries can be built."""
     match call.type:
         case "inexact":
-            return Col(f"CAST(round({call.sql} * 1.2345678, 0) AS INT)", INT)
+            # DuckDB's DECIMAL has no room for the product.
+            return Col(f"CAST(round(CAST({call.sql} AS DOUBLE) * 1.2345678, 0) AS INT)", INT)
         case "double" if random.random() < 0.5:
             return Col(f"CAST(round({call.sql}, 0) AS INT)", INT)
         case "double":

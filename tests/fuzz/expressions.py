@@ -29,6 +29,14 @@ class Col:
 Columns = Sequence[Col]
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query's text and its columns."""
+
+    sql: str
+    columns: tuple[Col, ...]
+
+
 class Expressions:
     """Draws expressions. ``subquery`` draws a condition with a subquery correlated to the columns, where it may."""
 
@@ -36,6 +44,7 @@ class Expressions:
         self.random = random
         self.condition_subquery: Callable[[Columns, bool], str] | None = None
         self.scalar_subquery: Callable[[Columns], str] | None = None
+        self.tells_time = False
 
     def value(self, columns: Columns, type_: str | None = None, depth: int = 1) -> Col:
         """An expression; of the given type, or of any that the columns have."""
@@ -55,6 +64,8 @@ class Expressions:
             return f"NOT ({self.condition(columns, depth - 1)})"
         if pick < 0.42 and self.condition_subquery is not None:
             return self.condition_subquery(columns, filters)
+        if self.tells_time and self.random.random() < 0.5:
+            return self._of_time(columns)
         left = self.value(columns, depth=0)
         match self.random.randrange(8):
             case 0:
@@ -82,6 +93,25 @@ class Expressions:
             found += f" AND {one.sql} {self.random.choice(COMPARED)} {other.sql}"
         return found if self.random.random() < 0.85 else f"{found} AND {self.condition([*left, *right], 0)}"
 
+    def _of_time(self, columns: Columns) -> str:
+        """A condition that the clock can change."""
+        days = self.random.choice(("", "", " - INTERVAL 1 DAY", " + INTERVAL 29 DAYS"))
+        dates = [column.sql for column in columns if column.type == DATE]
+        if not dates:
+            return self.random.choice(("current_date() > date'2024-01-31'", "day(current_date()) = 1"))
+        date = self.random.choice(dates)
+        operator = self.random.choice(("<", "<=", "=", ">", ">=", "<>"))
+        return self.random.choice(
+            (
+                f"{date} {operator} current_date(){days}",
+                f"{date} {operator} current_date(){days}",
+                f"{date} BETWEEN current_date() - INTERVAL 2 DAYS AND current_date()",
+                f"CAST({date} AS TIMESTAMP) {operator} current_timestamp() - INTERVAL 30 HOURS",
+                f"datediff(current_date(), {date}) {operator} 1",
+                f"{date} IS NULL OR {date} < current_date()",
+            )
+        )
+
     def _literal(self, type_: str) -> str:
         return self.random.choice(_LITERALS[type_])
 
@@ -104,6 +134,10 @@ class Expressions:
         return self.random.choice([*common, *self._of_type(columns, type_, one, other)])
 
     def _of_type(self, columns: Columns, type_: str, one: str, other: str) -> list[str]:
+        if self.tells_time and type_ == INT:
+            return [f"datediff(current_date(), {self._value(columns, DATE, 0)})", "day(current_date())"]
+        if self.tells_time and type_ == DATE:
+            return ["current_date()", f"greatest({one}, current_date())"]
         match type_:
             case "int":
                 text = self._value(columns, STRING, 0)
