@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.fuzz.expressions import DECIMAL, DOUBLE, INT, Col, Columns, Expressions
+from tests.fuzz.expressions import ARRAY, DECIMAL, DOUBLE, INT, STRING, Col, Columns, Expressions
 
 # Results of which DuckDB and Spark, or two orders of adding, may give other last digits: rounded where nothing is a tie.
 INEXACT = "inexact"
@@ -94,19 +94,28 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
         Col(f"CAST(bool_or({condition}) AS INT)", INT),
         Col(f"CAST(bool_and({condition}) AS INT)", INT),
     ]
+    calls += [Col(f"{name}({value.sql}, {value.sql})", value.type) for name in ("min_by", "max_by")]
+    if value.type == STRING:
+        calls += [Col(f"listagg({value.sql}, ',') WITHIN GROUP (ORDER BY {value.sql})", STRING)]
+        calls += [Col(f"listagg(DISTINCT {value.sql}) WITHIN GROUP (ORDER BY {value.sql})", STRING)]
+        calls += [Col(f"array_join(sort_array(collect_list({value.sql})), ',')", STRING)]
     if value.type in (INT, DECIMAL):
         exact = DOUBLE if value.type == INT else INEXACT
         calls += [Col(f"{name}({value.sql})", DOUBLE) for name in ("sum", "sum")]
         calls += [Col(f"sum(DISTINCT {value.sql})", DOUBLE)]
         calls += [Col(f"{name}({value.sql})", exact) for name in ("avg", "avg", "median")]
     if value.type == INT:
+        calls += [Col(f"sort_array({name}({value.sql}))", ARRAY) for name in ("collect_list", "collect_set")]
         calls += [Col(f"{name}({value.sql})", INT) for name in ("bit_and", "bit_or", "bit_xor")]
         calls += [Col(f"{name}({value.sql})", INEXACT) for name in ("var_pop", "stddev_samp")]
+        other = expressions.value(columns, INT, 0)
+        pair = f"{value.sql}, {other.sql}"
+        calls += [Col(f"{name}({pair})", INEXACT) for name in ("covar_pop", "covar_samp", "regr_count", "regr_sxy")]
     return random.choice(calls)
 
 
 def _filtered(random: Random, expressions: Expressions, columns: Columns, call: Col) -> Col:
-    if random.random() < 0.8 or call.sql.startswith("CAST"):
+    if random.random() < 0.8 or call.sql.startswith(("CAST", "array_join", "sort_array")):
         return call
     return Col(f"{call.sql} FILTER (WHERE {expressions.condition(columns, 0)})", call.type)
 

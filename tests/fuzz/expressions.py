@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 INT, DECIMAL, STRING, DATE, BIGINT, DOUBLE = "int", "decimal(10,2)", "string", "date", "bigint", "double"
+ARRAY, STRUCT = "array<int>", "struct<x:int,y:string>"
 _LITERALS = {
     INT: ("0", "1", "2", "-1"),
     DECIMAL: ("1.50", "0.05"),
@@ -14,6 +15,8 @@ _LITERALS = {
     DATE: ("date'2024-02-29'", "date'2000-01-01'"),
     BIGINT: ("7L", "0L"),
     DOUBLE: ("1.0D", "-0.5D"),
+    ARRAY: ("array(1, 2)", "array(1)"),
+    STRUCT: ("named_struct('x', 1, 'y', 'x')",),
 }
 COMPARED = ("=", "=", "<", "<=", ">", "<>", "<=>")
 
@@ -48,6 +51,9 @@ class Expressions:
 
     def value(self, columns: Columns, type_: str | None = None, depth: int = 1) -> Col:
         """An expression; of the given type, or of any that the columns have."""
+        if type_ is None and depth and self.random.random() < 0.04:
+            type_ = self.random.choice((ARRAY, STRUCT))
+            return Col(self.collection(columns, type_), type_)
         if type_ is None:
             type_ = self.random.choice([column.type for column in columns] or [INT])
         return Col(self._value(columns, type_, depth), type_)
@@ -78,7 +84,8 @@ class Expressions:
             case 3 if left.type == STRING:
                 return f"{left.sql} LIKE 'x%'"
         right = self._value(columns, left.type, depth) if self.random.random() < 0.5 else self._literal(left.type)
-        return f"{left.sql} {self.random.choice(COMPARED)} {right}"
+        operators = COMPARED if left.type not in (ARRAY, STRUCT) else ("=", "<>", "<=>")
+        return f"{left.sql} {self.random.choice(operators)} {right}"
 
     def equality(self, left: Columns, right: Columns) -> str:
         """A condition between the columns of two sides, an equality where their types allow."""
@@ -134,6 +141,11 @@ class Expressions:
         return self.random.choice([*common, *self._of_type(columns, type_, one, other)])
 
     def _of_type(self, columns: Columns, type_: str, one: str, other: str) -> list[str]:
+        arrays, structs = ([c.sql for c in columns if c.type == kind] for kind in (ARRAY, STRUCT))
+        if type_ == INT and (arrays or structs):
+            return [f"{struct}.x" for struct in structs] + [f"{array}[0]" for array in arrays]
+        if type_ == STRING and structs:
+            return [f"{struct}.y" for struct in structs]
         if self.tells_time and type_ == INT:
             return [f"datediff(current_date(), {self._value(columns, DATE, 0)})", "day(current_date())"]
         if self.tells_time and type_ == DATE:
@@ -151,5 +163,14 @@ class Expressions:
                 return [f"CAST({one} / 4 AS DECIMAL(10,2))", f"CAST({self._value(columns, INT, 0)} AS DECIMAL(10,2))"]
             case "date":
                 return [f"date_add({one}, 1)", f"greatest({one}, {other})"]
+            case "array<int>" | "struct<x:int,y:string>":
+                return [self.collection(columns, type_)]
             case _:
                 return [f"least({one}, {other})"]
+
+    def collection(self, columns: Columns, type_: str) -> str:
+        """An array or a struct of columns."""
+        number, other = (self._value(columns, INT, 0) for _ in range(2))
+        if type_ == ARRAY:
+            return f"array({number}, {other})"
+        return f"named_struct('x', {number}, 'y', {self._value(columns, STRING, 0)})"

@@ -10,8 +10,9 @@ from functools import partial
 from random import Random
 
 from tests.fuzz.aggregates import grouped_items, window_items
-from tests.fuzz.expressions import INT, Col, Columns, Expressions, Query
-from tests.fuzz.shapes import aliases, lateral, same_names, windows_of_groups, without_column
+from tests.fuzz.expressions import ARRAY, INT, Col, Columns, Expressions, Query
+from tests.fuzz.pivots import pivoted, unpivoted
+from tests.fuzz.shapes import aliases, lateral, recursion, same_names, windows_of_groups, without_column
 from tests.fuzz.tables import TABLES
 from tests.fuzz.views import UPSTREAM
 
@@ -43,7 +44,7 @@ class Queries:
 
     def query(self, depth: int) -> Query:
         """A query of any shape."""
-        shapes: dict[Callable[[int], Query], int] = {
+        shapes: dict[Callable[[int], Query], float] = {
             self._select: 6,
             self._group: 6,
             self._windows: 3 if depth else 1,
@@ -57,6 +58,9 @@ class Queries:
             partial(without_column, self): 1 if depth else 0,
             partial(aliases, self): 1,
             partial(windows_of_groups, self): 1,
+            partial(pivoted, self): 1,
+            partial(unpivoted, self): 0.7,
+            partial(recursion, self): 0.7,
         }
         return self.random.choices(list(shapes), list(shapes.values()))[0](depth)
 
@@ -157,13 +161,22 @@ class Queries:
             else:
                 sql = f"{sql} {kind} {other} ON {self._join_condition(columns, others)}"
                 columns = [*columns, *others]
-        if self.random.random() < 0.08:
+        arrays = [column.sql for column in columns if column.type == ARRAY]
+        if self.random.random() < (0.5 if arrays else 0.08):
             numbers = [column.sql for column in columns if column.type == INT]
             if numbers:
                 alias, made = self.name("e"), self.name("x")
-                listed = f"{self.random.choice(numbers)}, {self.random.choice(('1', *numbers))}"
-                sql = f"{sql} LATERAL VIEW explode(array({listed})) {alias} AS {made}"
-                columns = [*columns, Col(f"{alias}.{made}", INT)]
+                listed = f"array({self.random.choice(numbers)}, {self.random.choice(('1', *numbers))})"
+                array = self.random.choice(arrays) if arrays else listed
+                outer = self.random.choice(("", " OUTER"))
+                if self.random.random() < 0.4:
+                    place = self.name("x")
+                    sql = f"{sql} LATERAL VIEW{outer} posexplode({array}) {alias} AS {place}, {made}"
+                    # DuckDB's positions are BIGINT.
+                    columns = [*columns, Col(f"CAST({alias}.{place} AS INT)", INT), Col(f"{alias}.{made}", INT)]
+                else:
+                    sql = f"{sql} LATERAL VIEW{outer} explode({array}) {alias} AS {made}"
+                    columns = [*columns, Col(f"{alias}.{made}", INT)]
         return sql, columns
 
     def _join_condition(self, left: Columns, right: Columns) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
+from tests.fuzz.pivots import without_pivots
 from tests.job.duckdb_jobs import AFTER, stored
 
 # Written here anew, so that a wrong reading of the compiler's is seen.
@@ -17,6 +18,7 @@ def oracle(written: exp.Query) -> str:
     for node in list(tree.find_all(*_TIMES)):
         instant = exp.Placeholder(this="clock_after")
         node.replace(exp.cast(instant, _TIMES[type(node)]))
+    without_pivots(tree)
     adapt_to_duckdb(tree)
     for select in tree.find_all(exp.Select):
         group = select.args.get("group")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fuzz.aggregates import grouped_items
-from tests.fuzz.expressions import INT, Col, Query
+from tests.fuzz.expressions import INT, STRING, Col, Query
 from tests.fuzz.tables import TABLES
 
 if TYPE_CHECKING:
@@ -92,3 +92,31 @@ def windows_of_groups(queries: Queries, depth: int) -> Query:
     )
     grouped = f"SELECT {{}} FROM {source}{queries.where(columns)} GROUP BY {listed}{having}"
     return queries.made(grouped, [*keys, made])
+
+
+def recursion(queries: Queries, depth: int) -> Query:
+    """Some rows, and what a few steps lead to from them."""
+    random = queries.random
+    source, columns = queries.source(max(depth - 1, 0))
+    base = queries.made(
+        f"SELECT {{}}, 0 AS depth FROM {source}{queries.where(columns)}",
+        [queries.expressions.value(columns, INT), queries.expressions.value(columns, STRING)],
+    )
+    name, alias = queries.name("r"), queries.name("t")
+    number, text = (f"{name}.{column.sql}" for column in base.columns)
+    deeper = f"{name}.depth + 1 FROM {name}"
+    table = random.choice(list(TABLES.values()))
+    other = f"{alias}.{random.choice([column for column, kind in table.columns if kind == INT])}"
+    step = random.choice(
+        (
+            f"SELECT {number} + 1, {text}, {deeper} WHERE {name}.depth < 2",
+            f"SELECT {other}, {text} || '.', {deeper} JOIN {table.name} AS {alias} ON {alias}.b = {number} AND {name}.depth < 2",
+            f"SELECT {number} - 1, {text}, {deeper} WHERE {number} > 0 AND {name}.depth < 3",
+        )
+    )
+    shown = queries.name("q")
+    listed = [Col(f"{shown}.{base.columns[0].sql}", INT), Col(f"{shown}.{base.columns[1].sql}", STRING)]
+    return queries.made(
+        f"SELECT {{}} FROM (WITH RECURSIVE {name} AS ({base.sql} UNION ALL {step}) SELECT * FROM {name}) AS {shown}",
+        [*listed, Col(f"{shown}.depth", INT)],
+    )

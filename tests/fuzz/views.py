@@ -62,7 +62,8 @@ class Views:
             facts = {table: TableFacts(8 * LARGE, ()) for table in compiled.tables} if pieces else None
             self.views.append(View(compiled, facts, oracle(whole)))
             types = types_of(compiled.plan)
-            columns = tuple((column, types.get(column) or "unknown") for column in compiled.columns)
+            # Spark tells the others; here these are the results of functions of strings.
+            columns = tuple((column, types.get(column) or "string") for column in compiled.columns)
             tables[f"f.{name}"] = TableSchema(f"f.{name}", columns)
         own = {view.name for view in self.views}
         self.tables = tuple(sorted({t for view in self.views for t in view.compiled.tables if t not in own}))

@@ -66,9 +66,19 @@ def fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row])
 
 def bag(rows: Iterable[Row]) -> Counter[Row]:
     """Averages of decimals are DOUBLE in DuckDB and have Spark's digits in a state: fractions are compared to four."""
-    return Counter(
-        tuple(round(float(cell), 4) if isinstance(cell, Decimal | float) else cell for cell in row) for row in rows
-    )
+    return Counter(tuple(_comparable(cell) for cell in row) for row in rows)
+
+
+def _comparable(cell: object) -> object:
+    match cell:
+        case Decimal() | float():
+            return round(float(cell), 4)
+        case list():
+            return tuple(_comparable(part) for part in cell)
+        case dict():
+            return tuple((name, _comparable(part)) for name, part in cell.items())
+        case _:
+            return cell
 
 
 def stored(table: str, state: str) -> str:
