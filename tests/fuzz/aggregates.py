@@ -29,7 +29,7 @@ def grouped_items(random: Random, expressions: Expressions, columns: Columns, ke
 
 
 def window_items(random: Random, expressions: Expressions, columns: Columns) -> list[Col]:
-    """One or two window functions; where the order of rows counts, all columns are in it."""
+    """One or two window functions; where the order of rows counts, all columns are in it, and in one of them only."""
     made = []
     for _ in range(random.randint(1, 2)):
         partition = f"PARTITION BY {random.choice(columns).sql}" if random.random() < 0.85 else ""
@@ -52,32 +52,32 @@ def window_items(random: Random, expressions: Expressions, columns: Columns) -> 
                 "RANGE BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
             )
         )
-        made.append(
-            random.choice(
-                (
-                    Col(f"CAST(rank() OVER ({partition} ORDER BY {some}) AS INT)", INT),
-                    Col(f"CAST(dense_rank() OVER ({partition} ORDER BY {some} DESC) AS INT)", INT),
-                    Col(f"CAST(row_number() OVER ({partition} ORDER BY {everything}) AS INT)", INT),
-                    Col(f"CAST(ntile(2) OVER ({partition} ORDER BY {everything}) AS INT)", INT),
-                    Col(f"CAST(count(*) OVER ({partition}) AS INT)", INT),
-                    Col(f"CAST(sum({number}) OVER ({partition}) AS INT)", INT),
-                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {some}) AS INT)", INT),
-                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {everything} {frame}) AS INT)", INT),
-                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {number} {near}) AS INT)", INT),
-                    Col(f"CAST(count({value.sql}) OVER ({partition} ORDER BY {number} DESC {near}) AS INT)", INT),
-                    Col(f"CAST(round(100 * percent_rank() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
-                    Col(f"CAST(round(100 * cume_dist() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
-                    Col(f"CAST(round(100 * avg({number}) OVER ({partition}), 0) AS INT)", INT),
-                    Col(f"nth_value({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
-                    Col(f"last_value({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
-                    Col(f"max({value.sql}) OVER ({partition})", value.type),
-                    Col(f"min({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
-                    Col(f"lag({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
-                    Col(f"lead({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
-                    Col(f"first_value({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
-                )
-            )
-        )
+        peers = [
+            Col(f"CAST(rank() OVER ({partition} ORDER BY {some}) AS INT)", INT),
+            Col(f"CAST(dense_rank() OVER ({partition} ORDER BY {some} DESC) AS INT)", INT),
+            Col(f"CAST(count(*) OVER ({partition}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {some}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {number} {near}) AS INT)", INT),
+            Col(f"CAST(count({value.sql}) OVER ({partition} ORDER BY {number} DESC {near}) AS INT)", INT),
+            Col(f"CAST(round(100 * percent_rank() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
+            Col(f"CAST(round(100 * cume_dist() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
+            Col(f"CAST(round(100 * avg({number}) OVER ({partition}), 0) AS INT)", INT),
+            Col(f"max({value.sql}) OVER ({partition})", value.type),
+        ]
+        choices = [
+            Col(f"CAST(row_number() OVER ({partition} ORDER BY {everything}) AS INT)", INT),
+            Col(f"CAST(ntile(2) OVER ({partition} ORDER BY {everything}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {everything} {frame}) AS INT)", INT),
+            Col(f"nth_value({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"last_value({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
+            Col(f"min({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
+            Col(f"lag({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"lead({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"first_value({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
+        ]
+        # Of two that tell equal rows apart, each may do so in its own way.
+        made.append(random.choice(peers if made else [*peers, *choices]))
     return made
 
 
