@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
 from ivm_core.plan.clock import clock_names
-from ivm_core.plan.nodes import Limit, Named, Plan, Window, column
+from ivm_core.plan.nodes import Limit, Named, Plan, Project, Window, column, keep
 from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.scope import complaint
 from ivm_core.plan.types_plan import types_of
@@ -115,22 +115,47 @@ def _break_tie(plan: Plan) -> Plan:
         case Limit(source, order, count, offset) if count != 0 and order:
             return Limit(source, (*order, *_rest(source, order)), count, offset)
         case Window(source, functions):
-            return Window(source, tuple(_order_fully(source, function) for function in functions))
+            return _order_in_turn(source, functions)
     return plan
+
+
+def _order_in_turn(source: Plan, functions: tuple[Named, ...]) -> Plan:
+    """ω_{f ORDER BY a, g ORDER BY b} Q → ω_{g ORDER BY b, a, f} ω_{f ORDER BY a, b} Q: of rows that are equal in all
+    columns, g takes that for the first which f does."""
+    first: exp.Expr | None = None
+    now: list[Named] = []
+    later: list[Named] = []
+    for function in functions:
+        total = _order_fully(source, function)
+        order = total.expression.args["order"] if _sees_order(function.expression) else None
+        first = order if first is None else first
+        if order is None or order == first:
+            now.append(total)
+        else:
+            later.append(function)
+    window = Window(source, tuple(now))
+    if not later:
+        return window
+    names = (*source.names, *(function.name for function in functions))
+    return Project(_order_in_turn(window, tuple(later)), keep(names))
+
+
+def _sees_order(window: exp.Expression) -> bool:
+    """Whether the function tells rows apart that its ORDER BY leaves equal."""
+    spec = window.args.get("spec")
+    head = window.this.this if isinstance(window.this, exp.IgnoreNulls | exp.RespectNulls) else window.this
+    framed = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
+    if window.args.get("order") is None or not (isinstance(head, _SEE_ORDER) or framed):
+        return False
+    return spec is None or framed  # RANGE takes all peers together, and allows one ORDER BY expression only
 
 
 def _order_fully(source: Plan, function: Named) -> Named:
     window = function.expression
-    order = window.args.get("order")
-    spec = window.args.get("spec")
-    head = window.this.this if isinstance(window.this, exp.IgnoreNulls | exp.RespectNulls) else window.this
-    framed = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
-    if order is None or not (isinstance(head, _SEE_ORDER) or framed):
+    if not _sees_order(window):
         return function
-    if spec is not None and not framed:
-        return function  # RANGE takes all peers together, and allows one ORDER BY expression only
     total = window.copy()
-    items = tuple(order.expressions)
+    items = tuple(window.args["order"].expressions)
     # Within a partition its keys are all equal.
     constant = frozenset(part.name for part in window.args.get("partition_by") or [] if isinstance(part, exp.Column))
     total.set("order", exp.Order(expressions=[*(i.copy() for i in items), *_rest(source, items, constant)]))

@@ -22,7 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tests.fuzz.on_spark import search_in_own_session
 from tests.fuzz.search import TRACES, Findings, draw, search_views
 
-BLOCK = 20  # views that one task looks at
+BLOCK = 10  # views that one task looks at
 APART = 1_000_000  # between the views of one seed and those of the next
 
 

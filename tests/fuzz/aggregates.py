@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.fuzz.expressions import DECIMAL, DOUBLE, INT, Col, Columns, Expressions
+from tests.fuzz.expressions import ARRAY, DECIMAL, DOUBLE, INT, STRING, Col, Columns, Expressions
 
 # Results of which DuckDB and Spark, or two orders of adding, may give other last digits: rounded where nothing is a tie.
 INEXACT = "inexact"
@@ -29,7 +29,7 @@ def grouped_items(random: Random, expressions: Expressions, columns: Columns, ke
 
 
 def window_items(random: Random, expressions: Expressions, columns: Columns) -> list[Col]:
-    """One or two window functions; where the order of rows counts, all columns are in it."""
+    """One or two window functions; where the order of rows counts, all columns are in it, and in one of them only."""
     made = []
     for _ in range(random.randint(1, 2)):
         partition = f"PARTITION BY {random.choice(columns).sql}" if random.random() < 0.85 else ""
@@ -45,25 +45,39 @@ def window_items(random: Random, expressions: Expressions, columns: Columns) -> 
                 "ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
             )
         )
-        made.append(
-            random.choice(
-                (
-                    Col(f"CAST(rank() OVER ({partition} ORDER BY {some}) AS INT)", INT),
-                    Col(f"CAST(dense_rank() OVER ({partition} ORDER BY {some} DESC) AS INT)", INT),
-                    Col(f"CAST(row_number() OVER ({partition} ORDER BY {everything}) AS INT)", INT),
-                    Col(f"CAST(ntile(2) OVER ({partition} ORDER BY {everything}) AS INT)", INT),
-                    Col(f"CAST(count(*) OVER ({partition}) AS INT)", INT),
-                    Col(f"CAST(sum({number}) OVER ({partition}) AS INT)", INT),
-                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {some}) AS INT)", INT),
-                    Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {everything} {frame}) AS INT)", INT),
-                    Col(f"max({value.sql}) OVER ({partition})", value.type),
-                    Col(f"min({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
-                    Col(f"lag({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
-                    Col(f"lead({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
-                    Col(f"first_value({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
-                )
+        near = random.choice(
+            (
+                "RANGE BETWEEN 1 PRECEDING AND CURRENT ROW",
+                "RANGE BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING",
+                "RANGE BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
             )
         )
+        peers = [
+            Col(f"CAST(rank() OVER ({partition} ORDER BY {some}) AS INT)", INT),
+            Col(f"CAST(dense_rank() OVER ({partition} ORDER BY {some} DESC) AS INT)", INT),
+            Col(f"CAST(count(*) OVER ({partition}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {some}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {number} {near}) AS INT)", INT),
+            Col(f"CAST(count({value.sql}) OVER ({partition} ORDER BY {number} DESC {near}) AS INT)", INT),
+            Col(f"CAST(round(100 * percent_rank() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
+            Col(f"CAST(round(100 * cume_dist() OVER ({partition} ORDER BY {some}), 0) AS INT)", INT),
+            Col(f"CAST(round(100 * avg({number}) OVER ({partition}), 0) AS INT)", INT),
+            Col(f"max({value.sql}) OVER ({partition})", value.type),
+        ]
+        choices = [
+            Col(f"CAST(row_number() OVER ({partition} ORDER BY {everything}) AS INT)", INT),
+            Col(f"CAST(ntile(2) OVER ({partition} ORDER BY {everything}) AS INT)", INT),
+            Col(f"CAST(sum({number}) OVER ({partition} ORDER BY {everything} {frame}) AS INT)", INT),
+            Col(f"nth_value({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"last_value({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
+            Col(f"min({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
+            Col(f"lag({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"lead({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"first_value({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
+        ]
+        # Of two that tell equal rows apart, each may do so in its own way.
+        made.append(random.choice(peers if made else [*peers, *choices]))
     return made
 
 
@@ -80,19 +94,28 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
         Col(f"CAST(bool_or({condition}) AS INT)", INT),
         Col(f"CAST(bool_and({condition}) AS INT)", INT),
     ]
+    calls += [Col(f"{name}({value.sql}, {value.sql})", value.type) for name in ("min_by", "max_by")]
+    if value.type == STRING:
+        calls += [Col(f"listagg({value.sql}, ',') WITHIN GROUP (ORDER BY {value.sql})", STRING)]
+        calls += [Col(f"listagg(DISTINCT {value.sql}) WITHIN GROUP (ORDER BY {value.sql})", STRING)]
+        calls += [Col(f"array_join(sort_array(collect_list({value.sql})), ',')", STRING)]
     if value.type in (INT, DECIMAL):
         exact = DOUBLE if value.type == INT else INEXACT
         calls += [Col(f"{name}({value.sql})", DOUBLE) for name in ("sum", "sum")]
         calls += [Col(f"sum(DISTINCT {value.sql})", DOUBLE)]
         calls += [Col(f"{name}({value.sql})", exact) for name in ("avg", "avg", "median")]
     if value.type == INT:
+        calls += [Col(f"sort_array({name}({value.sql}))", ARRAY) for name in ("collect_list", "collect_set")]
         calls += [Col(f"{name}({value.sql})", INT) for name in ("bit_and", "bit_or", "bit_xor")]
         calls += [Col(f"{name}({value.sql})", INEXACT) for name in ("var_pop", "stddev_samp")]
+        other = expressions.value(columns, INT, 0)
+        pair = f"{value.sql}, {other.sql}"
+        calls += [Col(f"{name}({pair})", INEXACT) for name in ("covar_pop", "covar_samp", "regr_count", "regr_sxy")]
     return random.choice(calls)
 
 
 def _filtered(random: Random, expressions: Expressions, columns: Columns, call: Col) -> Col:
-    if random.random() < 0.8 or call.sql.startswith("CAST"):
+    if random.random() < 0.8 or call.sql.startswith(("CAST", "array_join", "sort_array")):
         return call
     return Col(f"{call.sql} FILTER (WHERE {expressions.condition(columns, 0)})", call.type)
 
@@ -101,7 +124,8 @@ def _within(random: Random, call: Col) -> Col:
     """The aggregate itself or an expression over it, of a type on which further queries can be built."""
     match call.type:
         case "inexact":
-            return Col(f"CAST(round({call.sql} * 1.2345678, 0) AS INT)", INT)
+            # DuckDB's DECIMAL has no room for the product.
+            return Col(f"CAST(round(CAST({call.sql} AS DOUBLE) * 1.2345678, 0) AS INT)", INT)
         case "double" if random.random() < 0.5:
             return Col(f"CAST(round({call.sql}, 0) AS INT)", INT)
         case "double":

@@ -1,27 +1,26 @@
-"""One case: a view's first build and its batches as whole jobs in DuckDB, compared with the query itself each time."""
+"""One case: views' first build and their batches as whole jobs in DuckDB, compared with the query itself each time."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 import duckdb
-from sqlglot import exp, parse_one
 
-from ivm_core.cost.model import Reason, Strategy
-from ivm_core.errors import DefinitionError, NoRule
-from ivm_core.job.build import batch_job, full_job
-from ivm_core.job.chains import LARGE, TableFacts
-from ivm_core.job.compile import CompiledView, compile_view
-from ivm_core.job.model import MaintenanceJob
-from ivm_core.plan.dialect import SparkAsWritten
-from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
-from tests.fuzz.tables import TABLES, Row, State, changed_between
-from tests.job.duckdb_jobs import AFTER, BEFORE, bag, connect, fill, run, shown, stored, translated
+from ivm_core.cost.model import Reason
+from ivm_core.errors import DefinitionError
+from ivm_core.job.build import full_job
+from ivm_core.plan.clock import CLOCK
+from ivm_core.plan.nodes import At
+from tests.fuzz.database import Database, Instants, Prepared, PreparedJob, TypesDiffer
+from tests.fuzz.tables import Row, State, changed_between
+from tests.fuzz.views import View, Views
+from tests.job.duckdb_jobs import AFTER, BEFORE, bag
 
-STATE = "the_state"
+Trace = list[State]
 # DuckDB does not know the function, or not in this place.
 _UNKNOWN = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.NotImplementedException)
 
@@ -45,116 +44,145 @@ class Result:
     jobs: int = 0
 
 
-class View:
-    """A query compiled once, with the jobs of its patterns of changed tables."""
+@dataclass(eq=False)
+class _Standing:
+    """A view in a database: its prepared query, state and jobs."""
 
-    def __init__(self, sql: str, *, pieces: bool = False) -> None:
-        """``pieces``: cut joins as before large tables. Raises DefinitionError where the query is refused."""
-        self.sql, self.pieces = sql, pieces
-        self.compiled: CompiledView = compile_view("f.v", _parsed(sql), TABLES, "f")
-        self.tables = self.compiled.tables
-        self.oracle = _in_duckdb(sql)
-        self._facts = {name: TableFacts(8 * LARGE, ()) for name in self.tables} if pieces else None
-        self.first = full_job(self.compiled, Reason.FIRST_BUILD)
-        self.visible = translated(self.compiled.visible_sql)
-        self._jobs: dict[frozenset[str], MaintenanceJob] = {}
-
-    def job(self, changed: frozenset[str]) -> MaintenanceJob:
-        """The job of a batch in which exactly these tables have changes."""
-        if changed not in self._jobs:
-            try:
-                job = batch_job(self.compiled, changed, Strategy.INCREMENTAL, Reason.LINEAR, self._facts)
-            except NoRule:
-                job = full_job(self.compiled, Reason.UNSUPPORTED_OPERATOR)
-            self._jobs[changed] = job
-        return self._jobs[changed]
+    view: View
+    expected: Prepared
+    visible: Prepared
+    first: PreparedJob
+    jobs: dict[frozenset[str], PreparedJob] = field(default_factory=dict)
 
 
-def open_database() -> duckdb.DuckDBPyConnection:
-    """A database in memory with the empty tables, before and after a batch."""
-    connection = connect({name: schema.columns for name, schema in TABLES.items()})
-    connection.execute("PRAGMA disable_optimizer")  # planning would be most of the time
-    return connection
+class Bench:
+    """The views of one query in a database of their own, through which traces are run."""
 
+    def __init__(self, views: Views, traces: Iterable[Trace]) -> None:
+        """``traces``: no others can be run. Raises duckdb.Error where DuckDB does not know a function of the query."""
+        self.views = views
+        self.database = Database(views.schemas)
+        self._standing = []
+        for view in views.views:
+            expected = self.database.prepare(view.query)
+            first = self.database.prepare_job(full_job(view.compiled, Reason.FIRST_BUILD), view.state)
+            visible = self.database.prepare_visible(view.compiled.visible_sql, view.state)
+            self._standing.append(_Standing(view, expected, visible, first))
+        touched = {changed_between(*states) for trace in traces for states in pairwise(trace)}
+        patterns = dict.fromkeys(
+            (s, changed) for tables in sorted(touched, key=sorted) for s, changed in self._changed(tables)
+        )
+        for standing, changed in patterns:
+            standing.jobs[changed] = self.database.prepare_job(standing.view.job(changed), standing.view.state)
+        self.database.plan()
 
-def check(connection: duckdb.DuckDBPyConnection, view: View, trace: Iterable[State]) -> Result:
-    """Build the view on the trace's first state and maintain it through the others."""
-    first, *rest = trace
-    for name in view.tables:
-        for place in (BEFORE, AFTER):
-            fill(connection, stored(name, place), first[name])
-    try:
-        expected = bag(connection.execute(view.oracle).fetchall())
-    except _UNKNOWN as unknown:
-        return Result(Outcome.UNTRANSLATED, str(unknown))
-    except duckdb.Error as failed:
-        return Result(Outcome.FAILS, str(failed))
-    wrong = _run(connection, view, view.first, expected, "the first build")
-    if wrong:
-        return Result(Outcome.WRONG, wrong)
-    earlier = first
-    for number, state in enumerate(rest, start=1):
-        changed = changed_between(earlier, state) & frozenset(view.tables)
-        for name in view.tables:
-            if earlier[name] is not first[name] or name in changed:
-                fill(connection, stored(name, BEFORE), earlier[name])
-                fill(connection, stored(name, AFTER), state[name])
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.database.connection.close()
+
+    def check(self, trace: Trace) -> Result:
+        """Build the views on the trace's first state and maintain them through the others."""
+        first, *rest = trace
+        self.database.connection.execute("BEGIN")
         try:
-            expected = bag(connection.execute(view.oracle).fetchall())
+            return self._follow(first, rest)
+        finally:
+            self.database.connection.execute("ROLLBACK")
+
+    def _changed(self, touched: frozenset[str]) -> Iterable[tuple[_Standing, frozenset[str]]]:
+        """The views that a batch maintains, and which of their tables count as changed: views that were maintained too."""
+        for standing in self._standing:
+            changed = touched & frozenset(standing.view.compiled.tables)
+            if changed:
+                yield standing, changed
+                touched |= {standing.view.name}
+
+    def _follow(self, first: State, rest: list[State]) -> Result:
+        for name in self.views.tables:
+            for place in (BEFORE, AFTER):
+                self._fill(name, place, first)
+        instants = _instants(first, first)
+        for standing in self._standing:
+            result = self._compare(standing, standing.first, instants, "the first build", 0, first=True)
+            if result is not None:
+                return result
+        earlier = first
+        for number, state in enumerate(rest, start=1):
+            touched = changed_between(earlier, state)
+            for name in self.views.tables:
+                if earlier[name] is not first[name] or name in touched:
+                    self._fill(name, BEFORE, earlier)
+                    self._fill(name, AFTER, state)
+            instants = _instants(earlier, state)
+            patterns = {standing.view.name: changed for standing, changed in self._changed(touched)}
+            for standing in self._standing:
+                changed = patterns.get(standing.view.name)
+                job = standing.jobs[changed] if changed else None
+                what = f"batch {number} over {sorted(changed or ())}"
+                result = self._compare(standing, job, instants, what, number)
+                if result is not None:
+                    return result
+            earlier = state
+        return Result(Outcome.RIGHT, jobs=len(rest))
+
+    def _fill(self, table: str, place: str, state: State) -> None:
+        if table != CLOCK:
+            self.database.fill(table, place, state[table])
+
+    def _compare(
+        self,
+        standing: _Standing,
+        job: PreparedJob | None,
+        instants: Instants,
+        what: str,
+        number: int,
+        *,
+        first: bool = False,
+    ) -> Result | None:
+        """What is wrong after a job of a view; nothing where the view's rows are those expected."""
+        view, database = standing.view, self.database
+        try:
+            expected = bag(database.rows(standing.expected, instants))
         except duckdb.Error as failed:  # no view stands there
-            return Result(Outcome.FAILS, str(failed), number - 1)
-        job = view.job(changed) if changed else None
-        wrong = _run(connection, view, job, expected, f"batch {number} over {sorted(changed)}")
-        if wrong:
-            return Result(Outcome.WRONG, wrong, number)
-        earlier = state
-    return Result(Outcome.RIGHT, jobs=len(rest))
+            return Result(Outcome.FAILS, str(failed), number)
+        try:
+            read = view.name in self.views.read
+            before = [] if first or not read else database.rows(standing.visible, instants)
+            if job is not None:
+                database.run(job, view.state, instants)
+            shown = database.rows(standing.visible, instants)
+            found = bag(shown)
+            if read:
+                database.fill(view.name, BEFORE, shown if first else before)
+                database.fill(view.name, AFTER, shown)
+        except duckdb.Error as failed:
+            return Result(Outcome.WRONG, f"{view.name}: {what} fails: {failed}", number)
+        if found == expected:
+            return None
+        return Result(Outcome.WRONG, f"After {what}, {view.name} {_difference(expected, found)}", number)
 
 
-def compiled(sql: str, *, pieces: bool = False) -> View | Result:
-    """The view, or why there is none."""
+def views_of(sql: str, *, pieces: bool = False) -> Views | Result:
+    """The views, or why there are none."""
     try:
-        return View(sql, pieces=pieces)
+        return Views(sql, pieces=pieces)
     except DefinitionError as refused:
         return Result(Outcome.REFUSED, str(refused))
 
 
-def _parsed(sql: str) -> exp.Expression:
-    tree = parse_one(sql, read=SparkAsWritten)
-    assert isinstance(tree, exp.Expression)
-    return tree
-
-
-def _in_duckdb(sql: str) -> str:
-    """The query as it was written, translated by sqlglot: no part of the compiler has touched it."""
-    tree = _parsed(sql)
-    assert isinstance(tree, exp.Query)
-    adapt_to_duckdb(tree)
-    for select in tree.find_all(exp.Select):
-        group = select.args.get("group")
-        if group is not None and any(
-            isinstance(e, exp.Rollup | exp.Cube | exp.GroupingSets) for e in group.expressions
-        ):
-            # Of no rows, Spark makes no grand total.
-            select.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0)), copy=False)
-    for table in tree.find_all(exp.Table):
-        if table.db == "f":
-            name = stored(f"f.{table.name}", AFTER)
-            table.set("db", None)
-            table.set("this", exp.to_identifier(name))
-    return tree.sql(dialect="duckdb")
-
-
-def _run(
-    connection: duckdb.DuckDBPyConnection, view: View, job: MaintenanceJob | None, expected: Counter[Row], what: str
-) -> str:
-    """What is wrong after a job; nothing where the view's rows are those expected."""
+def bench_of(views: Views, traces: Iterable[Trace]) -> Bench | Result:
+    """The views in a database, or why they cannot be there."""
     try:
-        if job is not None:
-            run(connection, job, STATE)
-        found = bag(shown(connection, view.visible, STATE))
-    except duckdb.Error as failed:
-        return f"{what} fails: {failed}"
-    if found == expected:
-        return ""
-    return f"After {what} the view lacks {dict(expected - found)} and has beside {dict(found - expected)}."
+        return Bench(views, traces)
+    except (*_UNKNOWN, TypesDiffer) as unknown:
+        return Result(Outcome.UNTRANSLATED, str(unknown))
+
+
+def _instants(before: State, after: State) -> Instants:
+    return {At.BEFORE: before[CLOCK][0][0], At.AFTER: after[CLOCK][0][0]}
+
+
+def _difference(expected: Counter[Row], found: Counter[Row]) -> str:
+    return f"lacks {dict(expected - found)} and has beside {dict(found - expected)}."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 INT, DECIMAL, STRING, DATE, BIGINT, DOUBLE = "int", "decimal(10,2)", "string", "date", "bigint", "double"
+ARRAY, STRUCT = "array<int>", "struct<x:int,y:string>"
 _LITERALS = {
     INT: ("0", "1", "2", "-1"),
     DECIMAL: ("1.50", "0.05"),
@@ -14,6 +15,8 @@ _LITERALS = {
     DATE: ("date'2024-02-29'", "date'2000-01-01'"),
     BIGINT: ("7L", "0L"),
     DOUBLE: ("1.0D", "-0.5D"),
+    ARRAY: ("array(1, 2)", "array(1)"),
+    STRUCT: ("named_struct('x', 1, 'y', 'x')",),
 }
 COMPARED = ("=", "=", "<", "<=", ">", "<>", "<=>")
 
@@ -29,6 +32,14 @@ class Col:
 Columns = Sequence[Col]
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query's text and its columns."""
+
+    sql: str
+    columns: tuple[Col, ...]
+
+
 class Expressions:
     """Draws expressions. ``subquery`` draws a condition with a subquery correlated to the columns, where it may."""
 
@@ -36,9 +47,13 @@ class Expressions:
         self.random = random
         self.condition_subquery: Callable[[Columns, bool], str] | None = None
         self.scalar_subquery: Callable[[Columns], str] | None = None
+        self.tells_time = False
 
     def value(self, columns: Columns, type_: str | None = None, depth: int = 1) -> Col:
         """An expression; of the given type, or of any that the columns have."""
+        if type_ is None and depth and self.random.random() < 0.04:
+            type_ = self.random.choice((ARRAY, STRUCT))
+            return Col(self.collection(columns, type_), type_)
         if type_ is None:
             type_ = self.random.choice([column.type for column in columns] or [INT])
         return Col(self._value(columns, type_, depth), type_)
@@ -55,6 +70,8 @@ class Expressions:
             return f"NOT ({self.condition(columns, depth - 1)})"
         if pick < 0.42 and self.condition_subquery is not None:
             return self.condition_subquery(columns, filters)
+        if self.tells_time and self.random.random() < 0.5:
+            return self._of_time(columns)
         left = self.value(columns, depth=0)
         match self.random.randrange(8):
             case 0:
@@ -67,7 +84,8 @@ class Expressions:
             case 3 if left.type == STRING:
                 return f"{left.sql} LIKE 'x%'"
         right = self._value(columns, left.type, depth) if self.random.random() < 0.5 else self._literal(left.type)
-        return f"{left.sql} {self.random.choice(COMPARED)} {right}"
+        operators = COMPARED if left.type not in (ARRAY, STRUCT) else ("=", "<>", "<=>")
+        return f"{left.sql} {self.random.choice(operators)} {right}"
 
     def equality(self, left: Columns, right: Columns) -> str:
         """A condition between the columns of two sides, an equality where their types allow."""
@@ -81,6 +99,25 @@ class Expressions:
             one, other = self.random.choice(pairs)
             found += f" AND {one.sql} {self.random.choice(COMPARED)} {other.sql}"
         return found if self.random.random() < 0.85 else f"{found} AND {self.condition([*left, *right], 0)}"
+
+    def _of_time(self, columns: Columns) -> str:
+        """A condition that the clock can change."""
+        days = self.random.choice(("", "", " - INTERVAL 1 DAY", " + INTERVAL 29 DAYS"))
+        dates = [column.sql for column in columns if column.type == DATE]
+        if not dates:
+            return self.random.choice(("current_date() > date'2024-01-31'", "day(current_date()) = 1"))
+        date = self.random.choice(dates)
+        operator = self.random.choice(("<", "<=", "=", ">", ">=", "<>"))
+        return self.random.choice(
+            (
+                f"{date} {operator} current_date(){days}",
+                f"{date} {operator} current_date(){days}",
+                f"{date} BETWEEN current_date() - INTERVAL 2 DAYS AND current_date()",
+                f"CAST({date} AS TIMESTAMP) {operator} current_timestamp() - INTERVAL 30 HOURS",
+                f"datediff(current_date(), {date}) {operator} 1",
+                f"{date} IS NULL OR {date} < current_date()",
+            )
+        )
 
     def _literal(self, type_: str) -> str:
         return self.random.choice(_LITERALS[type_])
@@ -104,6 +141,15 @@ class Expressions:
         return self.random.choice([*common, *self._of_type(columns, type_, one, other)])
 
     def _of_type(self, columns: Columns, type_: str, one: str, other: str) -> list[str]:
+        arrays, structs = ([c.sql for c in columns if c.type == kind] for kind in (ARRAY, STRUCT))
+        if type_ == INT and (arrays or structs):
+            return [f"{struct}.x" for struct in structs] + [f"{array}[0]" for array in arrays]
+        if type_ == STRING and structs:
+            return [f"{struct}.y" for struct in structs]
+        if self.tells_time and type_ == INT:
+            return [f"datediff(current_date(), {self._value(columns, DATE, 0)})", "day(current_date())"]
+        if self.tells_time and type_ == DATE:
+            return ["current_date()", f"greatest({one}, current_date())"]
         match type_:
             case "int":
                 text = self._value(columns, STRING, 0)
@@ -117,5 +163,14 @@ class Expressions:
                 return [f"CAST({one} / 4 AS DECIMAL(10,2))", f"CAST({self._value(columns, INT, 0)} AS DECIMAL(10,2))"]
             case "date":
                 return [f"date_add({one}, 1)", f"greatest({one}, {other})"]
+            case "array<int>" | "struct<x:int,y:string>":
+                return [self.collection(columns, type_)]
             case _:
                 return [f"least({one}, {other})"]
+
+    def collection(self, columns: Columns, type_: str) -> str:
+        """An array or a struct of columns."""
+        number, other = (self._value(columns, INT, 0) for _ in range(2))
+        if type_ == ARRAY:
+            return f"array({number}, {other})"
+        return f"named_struct('x', {number}, 'y', {self._value(columns, STRING, 0)})"

@@ -6,22 +6,17 @@ Each query has one right result as a bag: rankings and LIMIT order by all that t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from tests.fuzz.aggregates import grouped_items, window_items
-from tests.fuzz.expressions import INT, Col, Columns, Expressions
+from tests.fuzz.expressions import ARRAY, INT, Col, Columns, Expressions, Query
+from tests.fuzz.pivots import pivoted, unpivoted
+from tests.fuzz.shapes import aliases, lateral, recursion, same_names, windows_of_groups, without_column
 from tests.fuzz.tables import TABLES
+from tests.fuzz.views import UPSTREAM
 
 KINDS = ("JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "SEMI", "ANTI")
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query's text and its columns."""
-
-    sql: str
-    columns: tuple[Col, ...]
 
 
 class Queries:
@@ -38,16 +33,18 @@ class Queries:
 
     def draw(self, depth: int = 2) -> str:
         """The text of a view's query."""
-        if depth and self.random.random() < 0.25:
-            shared = self.query(depth - 1)
-            self.ctes[self._name("w")] = shared
+        self.expressions.tells_time = self.random.random() < 0.2
+        for prefix, share in ((UPSTREAM, 0.2), (UPSTREAM, 0.1), ("w", 0.25)):
+            if depth and self.random.random() < share:
+                shared = self.query(depth - 1)
+                self.ctes[self.name(prefix)] = shared
         query = self.query(depth)
         listed = ", ".join(f"{name} AS ({cte.sql})" for name, cte in self.ctes.items())
         return f"WITH {listed} {query.sql}" if listed else query.sql
 
     def query(self, depth: int) -> Query:
         """A query of any shape."""
-        shapes: dict[Callable[[int], Query], int] = {
+        shapes: dict[Callable[[int], Query], float] = {
             self._select: 6,
             self._group: 6,
             self._windows: 3 if depth else 1,
@@ -56,33 +53,45 @@ class Queries:
             self._distinct: 2,
             self._grouping_sets: 1,
             self._ranked: 1,
+            partial(same_names, self): 2,
+            partial(lateral, self): 1,
+            partial(without_column, self): 1 if depth else 0,
+            partial(aliases, self): 1,
+            partial(windows_of_groups, self): 1,
+            partial(pivoted, self): 1,
+            partial(unpivoted, self): 0.7,
+            partial(recursion, self): 0.7,
         }
         return self.random.choices(list(shapes), list(shapes.values()))[0](depth)
 
     # Shapes
 
     def _select(self, depth: int) -> Query:
-        source, columns = self._from(depth)
+        source, columns = self.source(depth)
         items = [self.expressions.value(columns) for _ in range(self.random.randint(1, 3))]
-        return self._made(f"SELECT {{}} FROM {source}{self._where(columns)}", items)
+        return self.made(f"SELECT {{}} FROM {source}{self.where(columns)}", items)
 
     def _distinct(self, depth: int) -> Query:
-        source, columns = self._from(depth)
+        source, columns = self.source(depth)
         items = [self.expressions.value(columns) for _ in range(self.random.randint(1, 2))]
-        return self._made(f"SELECT DISTINCT {{}} FROM {source}{self._where(columns)}", items)
+        return self.made(f"SELECT DISTINCT {{}} FROM {source}{self.where(columns)}", items)
 
     def _group(self, depth: int) -> Query:
-        source, columns = self._from(depth)
+        source, columns = self.source(depth)
         keys = [self.expressions.value(columns, depth=self.random.choice((0, 0, 1))) for _ in range(self._key_count())]
         computed, having = grouped_items(self.random, self.expressions, columns, keys)
         listed = ", ".join(key.sql for key in keys)
         # Constant keys would be taken for ordinals.
         grouped = f" GROUP BY {listed}" if keys and all(any(c.sql in key.sql for c in columns) for key in keys) else ""
         shown = [key for key in keys if self.random.random() < 0.85] if grouped else []
-        return self._made(f"SELECT {{}} FROM {source}{self._where(columns)}{grouped}{having}", [*shown, *computed])
+        if len(shown) == len(keys) and grouped and self.random.random() < 0.2:
+            # The keys are the first items, and all that are no aggregates.
+            ordinals = ", ".join(str(place) for place in range(1, len(keys) + 1))
+            grouped = self.random.choice((" GROUP BY ALL", f" GROUP BY {ordinals}"))
+        return self.made(f"SELECT {{}} FROM {source}{self.where(columns)}{grouped}{having}", [*shown, *computed])
 
     def _grouping_sets(self, depth: int) -> Query:
-        source, columns = self._from(depth)
+        source, columns = self.source(depth)
         keys = list({column.sql: column for column in self.random.sample(columns, k=min(2, len(columns)))}.values())
         computed, _ = grouped_items(self.random, self.expressions, columns, [])
         names = [key.sql for key in keys]
@@ -91,48 +100,46 @@ class Queries:
             (f"ROLLUP({listed})", f"CUBE({listed})", f"GROUPING SETS (({names[0]}), ({names[-1]}), ())")
         )
         flag = [Col(f"CAST(grouping({names[0]}) AS INT)", INT)]
-        return self._made(
-            f"SELECT {{}} FROM {source}{self._where(columns)} GROUP BY {grouping}", [*keys, *flag, *computed]
+        return self.made(
+            f"SELECT {{}} FROM {source}{self.where(columns)} GROUP BY {grouping}", [*keys, *flag, *computed]
         )
 
     def _windows(self, depth: int) -> Query:
-        source, columns = self._from(depth)
+        source, columns = self.source(depth)
         shown = self.random.sample(columns, k=min(len(columns), 2))
         functions = window_items(self.random, self.expressions, columns)
-        return self._made(f"SELECT {{}} FROM {source}{self._where(columns)}", [*shown, *functions])
+        return self.made(f"SELECT {{}} FROM {source}{self.where(columns)}", [*shown, *functions])
 
     def _ranked(self, depth: int) -> Query:
         """The first rows of each group."""
-        source, columns = self._from(depth)
+        source, columns = self.source(depth)
         partition = self.random.choice(columns).sql
         ordered = ", ".join(column.sql for column in columns)
         rank = self.random.choice(("row_number()", "rank()"))
         window = f"{rank} OVER (PARTITION BY {partition} ORDER BY {ordered})"
         shown = self.random.sample(columns, k=min(len(columns), 3))
-        return self._made(
-            f"SELECT {{}} FROM {source}{self._where(columns)} QUALIFY {window} <= {self.random.choice((1, 2))}", shown
+        return self.made(
+            f"SELECT {{}} FROM {source}{self.where(columns)} QUALIFY {window} <= {self.random.choice((1, 2))}", shown
         )
 
     def _top(self, depth: int) -> Query:
         inner = self.query(max(depth - 1, 0))
-        alias = self._name("q")
+        alias = self.name("q")
         directions = [f"{alias}.{column.sql}{self.random.choice(('', ' DESC'))}" for column in inner.columns]
         limit = f"LIMIT {self.random.choice((1, 2, 4))}{self.random.choice(('', '', ' OFFSET 1'))}"
         columns = [Col(f"{alias}.{column.sql}", column.type) for column in inner.columns]
-        return self._made(
-            f"SELECT {{}} FROM ({inner.sql}) AS {alias} ORDER BY {', '.join(directions)} {limit}", columns
-        )
+        return self.made(f"SELECT {{}} FROM ({inner.sql}) AS {alias} ORDER BY {', '.join(directions)} {limit}", columns)
 
     def _set_operation(self, depth: int) -> Query:
         operator = self.random.choice(
             ("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
         )
         left = self.query(depth - 1)
-        right_columns = self._from(depth - 1)
+        right_columns = self.source(depth - 1)
         source, columns = right_columns
         items = [self.expressions.value(columns, column.type) for column in left.columns]
-        right = self._made(f"SELECT {{}} FROM {source}{self._where(columns)}", items)
-        alias = self._name("q")
+        right = self.made(f"SELECT {{}} FROM {source}{self.where(columns)}", items)
+        alias = self.name("q")
         shown = ", ".join(f"{alias}.{column.sql}" for column in left.columns)
         return Query(
             f"SELECT {shown} FROM (SELECT * FROM ({left.sql}) {operator} SELECT * FROM ({right.sql})) AS {alias}",
@@ -141,11 +148,11 @@ class Queries:
 
     # Parts
 
-    def _from(self, depth: int) -> tuple[str, list[Col]]:
+    def source(self, depth: int) -> tuple[str, list[Col]]:
         """The FROM clause and the columns that it offers."""
-        sql, columns = self._relation(depth)
+        sql, columns = self.relation(depth)
         for _ in range(self.random.choice((0, 0, 1, 1, 2))):
-            other, others = self._relation(max(depth - 1, 0))
+            other, others = self.relation(max(depth - 1, 0))
             kind = self.random.choice(KINDS)
             if kind == "CROSS JOIN":
                 sql, columns = f"{sql} CROSS JOIN {other}", [*columns, *others]
@@ -154,13 +161,22 @@ class Queries:
             else:
                 sql = f"{sql} {kind} {other} ON {self._join_condition(columns, others)}"
                 columns = [*columns, *others]
-        if self.random.random() < 0.08:
+        arrays = [column.sql for column in columns if column.type == ARRAY]
+        if self.random.random() < (0.5 if arrays else 0.08):
             numbers = [column.sql for column in columns if column.type == INT]
             if numbers:
-                alias, made = self._name("e"), self._name("x")
-                listed = f"{self.random.choice(numbers)}, {self.random.choice(('1', *numbers))}"
-                sql = f"{sql} LATERAL VIEW explode(array({listed})) {alias} AS {made}"
-                columns = [*columns, Col(f"{alias}.{made}", INT)]
+                alias, made = self.name("e"), self.name("x")
+                listed = f"array({self.random.choice(numbers)}, {self.random.choice(('1', *numbers))})"
+                array = self.random.choice(arrays) if arrays else listed
+                outer = self.random.choice(("", " OUTER"))
+                if self.random.random() < 0.4:
+                    place = self.name("x")
+                    sql = f"{sql} LATERAL VIEW{outer} posexplode({array}) {alias} AS {place}, {made}"
+                    # DuckDB's positions are BIGINT.
+                    columns = [*columns, Col(f"CAST({alias}.{place} AS INT)", INT), Col(f"{alias}.{made}", INT)]
+                else:
+                    sql = f"{sql} LATERAL VIEW{outer} explode({array}) {alias} AS {made}"
+                    columns = [*columns, Col(f"{alias}.{made}", INT)]
         return sql, columns
 
     def _join_condition(self, left: Columns, right: Columns) -> str:
@@ -170,8 +186,8 @@ class Queries:
         self.subqueries = kept
         return condition
 
-    def _relation(self, depth: int) -> tuple[str, list[Col]]:
-        alias = self._name("t")
+    def relation(self, depth: int) -> tuple[str, list[Col]]:
+        alias = self.name("t")
         pick = self.random.random()
         if self.ctes and pick < 0.4:
             name, query = self.random.choice(list(self.ctes.items()))
@@ -187,7 +203,7 @@ class Queries:
         table = self.random.choice(list(TABLES.values()))
         return f"{table.name} AS {alias}", [Col(f"{alias}.{name}", kind) for name, kind in table.columns]
 
-    def _where(self, columns: Columns) -> str:
+    def where(self, columns: Columns) -> str:
         if self.random.random() < 0.5:
             return ""
         return f" WHERE {self.expressions.condition(columns, filters=True)}"
@@ -196,7 +212,7 @@ class Queries:
         if not self.subqueries:
             return f"{columns[0].sql} IS NOT NULL"
         self.subqueries -= 1
-        source, own = self._relation(0)
+        source, own = self.relation(0)
         correlated = f" WHERE {self._join_condition(columns, own)}" if self.random.random() < 0.8 else ""
         match self.random.randrange(4 if filters else 2):
             case 0:
@@ -213,13 +229,13 @@ class Queries:
         if not self.subqueries:
             return "1"
         self.subqueries -= 1
-        source, own = self._relation(0)
+        source, own = self.relation(0)
         numbers = [column.sql for column in own if column.type == INT]
         call = self.random.choice(["CAST(count(*) AS INT)", *(f"{f}({n})" for f in ("max", "min") for n in numbers)])
-        correlated = f" WHERE {self.expressions_equal(columns, own)}" if self.random.random() < 0.7 else ""
+        correlated = f" WHERE {self.plain_equality(columns, own)}" if self.random.random() < 0.7 else ""
         return f"(SELECT {call} FROM {source}{correlated})"
 
-    def expressions_equal(self, left: Columns, right: Columns) -> str:
+    def plain_equality(self, left: Columns, right: Columns) -> str:
         """A plain equality of columns of two sides: what Spark lets an aggregate's subquery be correlated by."""
         pairs = [f"{one.sql} = {other.sql}" for one in left for other in right if one.type == other.type]
         return self.random.choice(pairs) if pairs else "1 = 1"
@@ -227,12 +243,12 @@ class Queries:
     def _key_count(self) -> int:
         return self.random.choice((0, 1, 1, 1, 2))
 
-    def _made(self, template: str, items: Sequence[Col]) -> Query:
+    def made(self, template: str, items: Sequence[Col]) -> Query:
         """The query with its items named afresh, so that no two names meet."""
-        columns = tuple(Col(self._name("c"), item.type) for item in items)
+        columns = tuple(Col(self.name("c"), item.type) for item in items)
         listed = ", ".join(f"{item.sql} AS {column.sql}" for item, column in zip(items, columns, strict=True))
         return Query(template.replace("{}", listed, 1), columns)
 
-    def _name(self, prefix: str) -> str:
+    def name(self, prefix: str) -> str:
         self.numbered += 1
         return f"{prefix}{self.numbered}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 
 from sqlglot import exp, parse_one
 
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.dialect import SparkAsWritten
 from tests.fuzz.tables import TABLES, State
 
@@ -41,7 +43,8 @@ def reproducer(sql: str, trace: list[State]) -> str:
     lines = [sql + ";"]
     for number, state in enumerate(trace):
         lines.append(f"-- {'first' if number == 0 else f'after batch {number}'}")
-        lines += [f"--   {name}: {list(rows)}" for name, rows in state.items() if rows]
+        shown = {name: rows for name, rows in state.items() if name != CLOCK or "current_" in sql.lower()}
+        lines += [f"--   {name}: {list(rows)}" for name, rows in shown.items() if rows]
     return "\n".join(lines)
 
 
@@ -49,6 +52,9 @@ def _smaller_traces(trace: list[State]) -> Iterator[list[State]]:
     for place in range(len(trace)):
         if len(trace) > 1:
             yield trace[:place] + trace[place + 1 :]
+    for place, (earlier, state) in enumerate(pairwise(trace), start=1):
+        if state[CLOCK] is not earlier[CLOCK]:
+            yield [*trace[:place], {**state, CLOCK: earlier[CLOCK]}, *trace[place + 1 :]]
     for place, state in enumerate(trace):
         for name in TABLES:
             for row in range(len(state[name])):

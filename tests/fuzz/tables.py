@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from random import Random
 
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.schema import TableSchema
 
+_FIRST = datetime.datetime(2024, 1, 29, 7)  # the clock of a trace's first state is within four days of it
+
 Row = tuple[object, ...]
-State = Mapping[str, tuple[Row, ...]]  # table → its rows
+State = Mapping[str, tuple[Row, ...]]  # table → its rows; of the clock its instant
 
 # Types: numbers to compute with (int, decimal), and values only to compare (bigint, string, date).
 TABLES = {
@@ -36,7 +39,8 @@ _VALUES: dict[str, list[object]] = {
 
 def random_trace(random: Random, names: tuple[str, ...], batches: int) -> list[State]:
     """The states of the tables: the first, then one after each batch; some batches touch one table, some nothing."""
-    states: list[State] = [{name: random_rows(random, name, random.choice((0, 1, 3, 5, 8))) for name in TABLES}]
+    rows = {name: random_rows(random, name, random.choice((0, 1, 3, 5, 8))) for name in TABLES}
+    states: list[State] = [{**rows, CLOCK: ((_FIRST + datetime.timedelta(hours=random.randrange(96)),),)}]
     for _ in range(batches if names else 0):
         touched = random.sample(names, k=random.randint(1, len(names)))
         states.append(
@@ -59,7 +63,14 @@ def _row(random: Random, table: str) -> Row:
 
 
 def _edited(random: Random, table: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Rows deleted, doubled, moved to another key or value, and inserted; the whole table emptied or written again."""
+    """Rows deleted, doubled, moved to another key or value, and inserted; the whole table emptied or written again.
+
+    The clock moves on, by an hour or over some midnights.
+    """
+    if table == CLOCK:
+        ((instant,),) = rows
+        assert isinstance(instant, datetime.datetime)
+        return ((instant + datetime.timedelta(hours=random.choice((1, 24, 30, 24 * 29))),),)
     match random.randrange(12):
         case 0:
             return ()

@@ -66,9 +66,19 @@ def fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row])
 
 def bag(rows: Iterable[Row]) -> Counter[Row]:
     """Averages of decimals are DOUBLE in DuckDB and have Spark's digits in a state: fractions are compared to four."""
-    return Counter(
-        tuple(round(float(cell), 4) if isinstance(cell, Decimal | float) else cell for cell in row) for row in rows
-    )
+    return Counter(tuple(_comparable(cell) for cell in row) for row in rows)
+
+
+def _comparable(cell: object) -> object:
+    match cell:
+        case Decimal() | float():
+            return round(float(cell), 4)
+        case list():
+            return tuple(_comparable(part) for part in cell)
+        case dict():
+            return tuple((name, _comparable(part)) for name, part in cell.items())
+        case _:
+            return cell
 
 
 def stored(table: str, state: str) -> str:
@@ -88,7 +98,7 @@ def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) 
                 f"SELECT {_listed(write.columns)} FROM {write.step}" if write.columns else f"SELECT * FROM {write.step}"
             )
         case WriteKind.BAG:
-            new = _bag(write.columns, state, write.step)
+            new = bag_after(write.columns, state, write.step)
         case WriteKind.MERGE_GROUPS:
             recomputed = None
             extremes = any(column.combine is not Combine.ADD for column in write.merge)
@@ -120,10 +130,10 @@ def shown(connection: duckdb.DuckDBPyConnection, query: str, state: str) -> list
 
 def _inputs(connection: duckdb.DuckDBPyConnection, inputs: Iterable[Input]) -> None:
     for item in inputs:
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(item.name)} AS {_slice(item)}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(item.name)} AS {slice_of(item)}")
 
 
-def _slice(item: Input) -> str:
+def slice_of(item: Input) -> str:
     """The rows that an input shows; changes are netted over exactly its columns."""
     shown = ", ".join(f"{_name(column.source)} AS {_name(column.name)}" for column in item.columns)
     before, after = stored(item.table, BEFORE), stored(item.table, AFTER)
@@ -139,7 +149,7 @@ def _step(connection: duckdb.DuckDBPyConnection, step: Step) -> None:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {_name(step.name)} AS {translated(step.sql)}")
 
 
-def _bag(columns: Sequence[str], state: str, step: str) -> str:
+def bag_after(columns: Sequence[str], state: str, step: str) -> str:
     """Every row as often as the state and the weights say; more copies removed than there are is an error."""
     names = _listed(columns)
     both = f"SELECT {names}, 1 AS {WEIGHT} FROM {state} UNION ALL SELECT {names}, {WEIGHT} FROM {step}"

@@ -1,0 +1,122 @@
+"""More shapes of random queries: functions of the one that draws, each to a query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.fuzz.aggregates import grouped_items
+from tests.fuzz.expressions import INT, STRING, Col, Query
+from tests.fuzz.tables import TABLES
+
+if TYPE_CHECKING:
+    from tests.fuzz.grammar import Queries
+
+_OUTER = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+
+
+def same_names(queries: Queries, _depth: int) -> Query:
+    """A join by columns of the same names; a column that both have is told by its name alone."""
+    random = queries.random
+    left, right = random.sample(list(TABLES.values()), k=2)
+    one, other = queries.name("t"), queries.name("t")
+    shared = {name: kind for name, kind in left.columns if (name, kind) in right.columns}
+    kind = random.choice(_OUTER)
+    if random.random() < 0.4:
+        joined = f"{left.name} AS {one} NATURAL {kind} {right.name} AS {other}"
+    else:
+        shared = dict(random.sample(list(shared.items()), k=random.randint(1, len(shared))))
+        joined = f"{left.name} AS {one} {kind} {right.name} AS {other} USING ({', '.join(shared)})"
+    columns = [Col(name, kind_) for name, kind_ in shared.items()]
+    for alias, table in ((one, left), (other, right)):
+        columns += [Col(f"{alias}.{name}", kind_) for name, kind_ in table.columns if name not in shared]
+    shown = random.sample(columns, k=random.randint(1, min(3, len(columns))))
+    return queries.made(f"SELECT {{}} FROM {joined}{queries.where(columns)}", shown)
+
+
+def lateral(queries: Queries, depth: int) -> Query:
+    """A subquery in FROM for each row of what stands before it."""
+    random = queries.random
+    source, columns = queries.relation(depth)
+    inner, own = queries.relation(0)
+    correlated = f" WHERE {queries.plain_equality(columns, own)}"
+    if random.random() < 0.5:
+        listed, _ = grouped_items(random, queries.expressions, own, [])
+    else:
+        listed = [queries.expressions.value(own) for _ in range(random.randint(1, 2))]
+    query = queries.made(f"SELECT {{}} FROM {inner}{correlated}", listed)
+    alias = queries.name("q")
+    side = random.choice(
+        (f", LATERAL ({query.sql}) AS {alias}", f" LEFT JOIN LATERAL ({query.sql}) AS {alias} ON TRUE")
+    )
+    offered = [*columns, *(Col(f"{alias}.{column.sql}", column.type) for column in query.columns)]
+    items = [random.choice(columns), *(queries.expressions.value(offered) for _ in range(2))]
+    return queries.made(f"SELECT {{}} FROM {source}{side}{queries.where(offered)}", items)
+
+
+def without_column(queries: Queries, depth: int) -> Query:
+    """SELECT * EXCEPT (column)."""
+    inner = queries.query(max(depth - 1, 0))
+    if len(inner.columns) == 1:
+        return inner
+    left_out = queries.random.choice(inner.columns)
+    kept = tuple(column for column in inner.columns if column is not left_out)
+    return Query(f"SELECT * EXCEPT ({left_out.sql}) FROM ({inner.sql}) AS {queries.name('q')}", kept)
+
+
+def aliases(queries: Queries, depth: int) -> Query:
+    """Items that refer to the items before them."""
+    source, columns = queries.source(depth)
+    first = queries.made("{}", [queries.expressions.value(columns) for _ in range(2)])
+    then = queries.made("{}", [queries.expressions.value(first.columns)])
+    sql = f"SELECT {first.sql}, {then.sql} FROM {source}{queries.where(columns)}"
+    return Query(sql, (*first.columns, *then.columns))
+
+
+def windows_of_groups(queries: Queries, depth: int) -> Query:
+    """Window functions over the groups of the same SELECT."""
+    random = queries.random
+    source, columns = queries.source(depth)
+    keys = random.sample(columns, k=min(2, len(columns)))
+    (call, *_), having = grouped_items(random, queries.expressions, columns, keys)
+    listed = ", ".join(dict.fromkeys(key.sql for key in keys))
+    everything = ", ".join((call.sql, listed))
+    partition = f"PARTITION BY {keys[0].sql} " if random.random() < 0.7 else ""
+    made = random.choice(
+        (
+            Col(f"CAST(rank() OVER ({partition}ORDER BY {call.sql}) AS INT)", INT),
+            Col(f"CAST(row_number() OVER ({partition}ORDER BY {everything} DESC) AS INT)", INT),
+            Col(f"CAST(sum(count(*)) OVER ({partition}) AS INT)", INT),
+            Col(f"max({call.sql}) OVER ({partition})", call.type),
+            Col(f"lag({call.sql}) OVER ({partition}ORDER BY {everything})", call.type),
+        )
+    )
+    grouped = f"SELECT {{}} FROM {source}{queries.where(columns)} GROUP BY {listed}{having}"
+    return queries.made(grouped, [*keys, made])
+
+
+def recursion(queries: Queries, depth: int) -> Query:
+    """Some rows, and what a few steps lead to from them."""
+    random = queries.random
+    source, columns = queries.source(max(depth - 1, 0))
+    base = queries.made(
+        f"SELECT {{}}, 0 AS depth FROM {source}{queries.where(columns)}",
+        [queries.expressions.value(columns, INT), queries.expressions.value(columns, STRING)],
+    )
+    name, alias = queries.name("r"), queries.name("t")
+    number, text = (f"{name}.{column.sql}" for column in base.columns)
+    deeper = f"{name}.depth + 1 FROM {name}"
+    table = random.choice(list(TABLES.values()))
+    other = f"{alias}.{random.choice([column for column, kind in table.columns if kind == INT])}"
+    step = random.choice(
+        (
+            f"SELECT {number} + 1, {text}, {deeper} WHERE {name}.depth < 2",
+            f"SELECT {other}, {text} || '.', {deeper} JOIN {table.name} AS {alias} ON {alias}.b = {number} AND {name}.depth < 2",
+            f"SELECT {number} - 1, {text}, {deeper} WHERE {number} > 0 AND {name}.depth < 3",
+        )
+    )
+    shown = queries.name("q")
+    listed = [Col(f"{shown}.{base.columns[0].sql}", INT), Col(f"{shown}.{base.columns[1].sql}", STRING)]
+    return queries.made(
+        f"SELECT {{}} FROM (WITH RECURSIVE {name} AS ({base.sql} UNION ALL {step}) SELECT * FROM {name}) AS {shown}",
+        [*listed, Col(f"{shown}.depth", INT)],
+    )
