@@ -30,7 +30,7 @@ def grouped_items(random: Random, expressions: Expressions, columns: Columns, ke
 
 def window_items(random: Random, expressions: Expressions, columns: Columns) -> list[Col]:
     """One or two window functions; where the order of rows counts, all columns are in it, and in one of them only."""
-    made = []
+    made: list[Col] = []
     for _ in range(random.randint(1, 2)):
         partition = f"PARTITION BY {random.choice(columns).sql}" if random.random() < 0.85 else ""
         some = random.choice(columns).sql
@@ -98,14 +98,16 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
     if value.type == STRING:
         calls += [Col(f"listagg({value.sql}, ',') WITHIN GROUP (ORDER BY {value.sql})", STRING)]
         calls += [Col(f"listagg(DISTINCT {value.sql}) WITHIN GROUP (ORDER BY {value.sql})", STRING)]
-        calls += [Col(f"array_join(sort_array(collect_list({value.sql})), ',')", STRING)]
+        calls += [Col(_of_some(value, f"array_join(sort_array(collect_list({value.sql})), ',')"), STRING)]
     if value.type in (INT, DECIMAL):
         exact = DOUBLE if value.type == INT else INEXACT
         calls += [Col(f"{name}({value.sql})", DOUBLE) for name in ("sum", "sum")]
         calls += [Col(f"sum(DISTINCT {value.sql})", DOUBLE)]
         calls += [Col(f"{name}({value.sql})", exact) for name in ("avg", "avg", "median")]
     if value.type == INT:
-        calls += [Col(f"sort_array({name}({value.sql}))", ARRAY) for name in ("collect_list", "collect_set")]
+        calls += [
+            Col(_of_some(value, f"sort_array({name}({value.sql}))"), ARRAY) for name in ("collect_list", "collect_set")
+        ]
         calls += [Col(f"{name}({value.sql})", INT) for name in ("bit_and", "bit_or", "bit_xor")]
         calls += [Col(f"{name}({value.sql})", INEXACT) for name in ("var_pop", "stddev_samp")]
         other = expressions.value(columns, INT, 0)
@@ -114,8 +116,13 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
     return random.choice(calls)
 
 
+def _of_some(value: Col, collected: str) -> str:
+    """NULL of nothing: it is an empty array in Spark, and NULL in DuckDB."""
+    return f"CASE WHEN count({value.sql}) > 0 THEN {collected} END"
+
+
 def _filtered(random: Random, expressions: Expressions, columns: Columns, call: Col) -> Col:
-    if random.random() < 0.8 or call.sql.startswith(("CAST", "array_join", "sort_array")):
+    if random.random() < 0.8 or call.sql.startswith(("CAST", "CASE")):
         return call
     return Col(f"{call.sql} FILTER (WHERE {expressions.condition(columns, 0)})", call.type)
 

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import Random
 
-from tests.fuzz.case import Outcome, Result, Views, bench_of, views_of
+from tests.fuzz.case import Outcome, Result, bench_of, views_of
 from tests.fuzz.grammar import Queries
 from tests.fuzz.shrink import reproducer, shrink
 from tests.fuzz.tables import State, random_trace
+from tests.fuzz.views import Views
 
 TRACES = 20  # of each view: compiling it and its jobs is as much work as these
 BATCHES = 2
@@ -97,8 +99,7 @@ def _search_view(seed: int, traces: int, found: Findings) -> None:
                 return
 
 
-def _result(sql: str, states: list[State], *, pieces: bool) -> Result:
-    views = views_of(sql, pieces=pieces)
+def _result(views: Views | Result, states: list[State]) -> Result:
     bench = bench_of(views, [states]) if isinstance(views, Views) else views
     if isinstance(bench, Result):
         return bench
@@ -107,14 +108,18 @@ def _result(sql: str, states: list[State], *, pieces: bool) -> Result:
 
 
 def _report(seed: int, number: int, views: Views, trace: list[State], result: Result) -> str:
+    @lru_cache(maxsize=1)
+    def compiled(sql: str) -> Views | Result:
+        return views_of(sql, pieces=views.pieces)
+
     def is_wrong(sql: str, states: list[State]) -> bool:
         try:
-            return _result(sql, states, pieces=views.pieces).outcome is Outcome.WRONG
+            return _result(compiled(sql), states).outcome is Outcome.WRONG
         except Exception:  # a smaller case that breaks the harness itself shows nothing
             return False
 
     small, states = shrink(views.sql, trace, is_wrong)
     return (
         f"seed {seed}, trace {number}{', in pieces' if views.pieces else ''}\n{views.sql}\n{result.detail}\n\n"
-        f"Smallest case found:\n{reproducer(small, states)}\n{_result(small, states, pieces=views.pieces).detail}"
+        f"Smallest case found:\n{reproducer(small, states)}\n{_result(compiled(small), states).detail}"
     )
