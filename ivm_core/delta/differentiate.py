@@ -90,7 +90,8 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return _by_key(plan, source, tuple(column(name) for name in source.names), changed)
         case Window(source):
             # Δ(ω_p Q) = ω_p(Q⁺ ⋉ K) − ω_p(Q⁻ ⋉ K), K = π_p ΔQ, p = what all functions are partitioned by
-            return _by_key(plan, source, common_partition(plan), changed)
+            partition = common_partition(plan)
+            return _by_key(plan, source, partition, changed, _below_windows(source, partition))
         case SetOperation(left, right):
             # Δ(L ∩ R) = (L⁺ ⋉ K) ∩ (R⁺ ⋉ K) − (L⁻ ⋉ K) ∩ (R⁻ ⋉ K), K = all columns of ΔL ∪ ΔR; so for EXCEPT
             row = tuple(column(name) for name in plan.names)
@@ -236,6 +237,21 @@ def _by_key(
         return _before_and_after(plan, changed)
     keys = distinct_keys(differentiate(read or source, changed), expressions)
     return _before_and_after(with_sources(plan, (having_keys(source, expressions, keys),)), changed)
+
+
+def _below_windows(source: Plan, partition: tuple[exp.Expression, ...]) -> Plan:
+    """Q of ω_p′ Q where p ⊆ p′: a changed row of Q changes rows of its own partition only, so π_p ΔQ has all keys, and
+    the inner window need not be recomputed to find them."""
+    match source:
+        case Window(inner) if set(partition) <= set(common_partition(source)):
+            return _below_windows(inner, partition)
+        case Filter(inner):
+            below = _below_windows(inner, partition)
+        case Project(inner, columns) if all(Named(part.name, part) in columns for part in partition):
+            below = _below_windows(inner, partition)
+        case _:
+            return source
+    return source if below is inner else below
 
 
 def _before_and_after(plan: Plan, changed: Tables) -> Plan:
