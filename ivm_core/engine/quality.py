@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_letters, digits
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
+from ivm_core.engine.queries import is_connect
 from ivm_core.validate.expectations import Expectation
 from ivm_core.validate.model import BrokenExpectation, DifferingRow, ValidationReport
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "view_summary"
 DIFFERENCES = "differing_rows"
+_CONNECT_FUNCTIONS = "SPARK_CONNECT_MODE_ENABLED"  # read by pyspark
 PATH_LETTERS = frozenset(ascii_letters + digits + "_-+:")
 SUMMARY_SCHEMA = (
     "view string, ok boolean, missing bigint, unexpected bigint, rows bigint, versions string, "
@@ -64,8 +67,21 @@ def publish(
     Runs of several processes are written one after the other: the context's files and the index are shared.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(str(folder / ".lock")):
+    with FileLock(str(folder / ".lock")), _functions_of(spark):
         return _publish(reports, spark, folder, run_name, stated)
+
+
+@contextmanager
+def _functions_of(spark: SparkSession) -> Iterator[None]:
+    """``pyspark.sql.functions``, which Great Expectations calls, build expressions for one kind of session by this variable."""
+    if not is_connect(spark) or _CONNECT_FUNCTIONS in os.environ:
+        yield
+        return
+    os.environ[_CONNECT_FUNCTIONS] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_CONNECT_FUNCTIONS]
 
 
 def summary_rows(reports: Sequence[ValidationReport]) -> list[tuple[Any, ...]]:
