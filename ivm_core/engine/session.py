@@ -61,6 +61,9 @@ def open_session(settings: Settings, app_name: str = "ivm") -> SparkSession:
     check_java()
     from pyspark.sql import SparkSession
 
+    if settings.spark.master.startswith("local"):
+        # Python functions would otherwise run in whatever python3 the path finds, without this environment's packages.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(settings.spark.master).appName(app_name)
     for key, value in session_conf(settings).items():
         builder = builder.config(key, value)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from ivm_core.engine import session
 from ivm_core.engine.java_options import class_archive
@@ -130,3 +132,9 @@ def test_a_java_that_cannot_use_the_archive_says_nothing_of_it(tmp_path: Path, m
     options = shlex.split(session.session_conf(Settings())["spark.driver.extraJavaOptions"])
     done = subprocess.run(["java", *options, "-version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "") and "archive" not in done.stderr
+
+
+@pytest.mark.spark
+def test_python_functions_run_in_this_environment(spark: SparkSession) -> None:
+    spark.udf.register("which_python", lambda: sys.executable)
+    assert [tuple(row) for row in spark.sql("SELECT which_python()").collect()] == [(sys.executable,)]
