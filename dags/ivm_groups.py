@@ -6,6 +6,7 @@ from airflow.sdk import DAG, ExceptionRetryPolicy, RetryAction, RetryRule, get_p
 from airflow.sdk.configuration import conf
 from ivm_airflow import assets, tasks, timing
 from ivm_airflow.failures import Concurrent, Permanent
+from ivm_airflow.links import DataDocsLink, ReportLink
 from ivm_airflow.manifest import Group, read_groups
 from ivm_airflow.params import group_doc, group_params
 from ivm_airflow.slug import dag_id
@@ -44,6 +45,8 @@ def build(group: Group) -> DAG:
         told = {"inlets": assets.inlets(group), "outlets": assets.outlets(group)}
         validate = task(tasks.validate, trigger_rule="none_skipped", pool=POOL, **told)(group.name)
         report = task(tasks.report, trigger_rule="none_skipped")(group.name)
+        validate.operator.operator_extra_links = (DataDocsLink(),)
+        report.operator.operator_extra_links = (ReportLink(),)
         cut >> maintain >> validate >> report
     return dag
 

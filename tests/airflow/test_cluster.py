@@ -186,10 +186,21 @@ def test_the_cluster_is_whole(site):
 
 def test_a_run_over_spark_connect(site):
     site.change()
-    assert set(site.run("by-connect", {"reason": "a"}).values()) == {"success"}
-    assert {view["strategy"] for view in site.report("by-connect").values()} == {"incremental"}
+    assert set(site.run("by-connect", {"reason": "a", "measure_full": True}).values()) == {"success"}
+    views = site.report("by-connect").values()
+    assert {(view["strategy"], view["validated"]) for view in views} == {("incremental", True)}
     assert site.wrong() == {}
     assert set(site.applications().values()) == {2}, "the Connect server computes on both workers"
+
+
+@pytest.mark.parametrize(("task", "link"), [("report", "Report"), ("validate", "Data Docs")])
+def test_airflow_leads_from_the_run_to_what_it_left(site, task, link):
+    client = site.client()
+    here = f"/api/v2/dags/{DAG}/dagRuns/by-connect/taskInstances/{task}/links"
+    address = client.get(here).raise_for_status().json()["extra_links"][link]
+    answer = client.get(address)
+    assert answer.status_code == 200 and "<html" in answer.text
+    assert httpx.get(f"{site.compose.url(API)}{address}").status_code == 401
 
 
 def test_what_is_started_says_that_it_is_healthy(site):
