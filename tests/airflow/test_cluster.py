@@ -62,6 +62,8 @@ CLASSIC = {
     "extra": {"spark.executor.memory": "768m", "spark.driver.memory": "1g"},
 }
 
+CLASSIC_RUNS = (("by-classic", "False", "catch_up", "incremental"), ("by-submit", "True", "full", "full"))
+
 
 class Site:
     """The running deployment, and its administrator's way to Airflow's API."""
@@ -121,10 +123,11 @@ class Site:
         [file] = Path(self.compose.folder, "lake", "reports").glob(f"*{run_id}*.json")
         return {view["view"]: view for view in json.loads(file.read_text("utf-8"))["views"]}
 
-    def applications(self) -> dict[str, int]:
-        """The cores that each application had on the cluster, those that have ended too, by name."""
+    def applications(self) -> list[tuple[str, int]]:
+        """The names and cores of the cluster's applications, from the first to the newest, those that have ended too."""
         state = httpx.get(f"{self.compose.url(MASTER_PAGE)}/json/").json()
-        return {app["name"]: app["cores"] for app in (*state["completedapps"], *state["activeapps"])}
+        found = sorted((*state["completedapps"], *state["activeapps"]), key=lambda app: app["id"])
+        return [(app["name"], app["cores"]) for app in found]
 
 
 def wait(done, what: str, seconds: float = 60.0) -> None:
@@ -190,7 +193,7 @@ def test_a_run_over_spark_connect(site):
     views = site.report("by-connect").values()
     assert {(view["strategy"], view["validated"]) for view in views} == {("incremental", True)}
     assert site.wrong() == {}
-    assert set(site.applications().values()) == {2}, "the Connect server computes on both workers"
+    assert {cores for _, cores in site.applications()} == {2}, "the Connect server computes on both workers"
 
 
 @pytest.mark.parametrize(("task", "link"), [("report", "Report"), ("validate", "Data Docs")])
@@ -233,18 +236,21 @@ def test_the_start_can_be_repeated(site):
     assert site.client().get("/api/v2/pools/ivm").json()["slots"] == 4
 
 
-def test_a_run_over_a_classic_connection(site):
-    """The driver is in the task. The Connect server, which has all cores, makes room and comes back."""
+def test_runs_over_a_classic_connection(site):
+    """The driver is in the task, then in a program that the task submits. The Connect server, which has all cores, makes room."""
+    connection = json.dumps({**CLASSIC, "port": site.compose.ports[MASTER]})
     site.change()
-    connection = {**CLASSIC, "port": site.compose.ports[MASTER]}
-    for name in ("spark-connect", "airflow-scheduler"):
-        site.compose.stop(name)
-    known = set(site.applications())
-    site.compose.start("airflow-scheduler", AIRFLOW_CONN_SPARK_DEFAULT=json.dumps(connection))
-    assert set(site.run("by-classic", {"reason": "b"}).values()) == {"success"}
-    assert {view["strategy"] for view in site.report("by-classic").values()} == {"incremental"}
-    new = {name: cores for name, cores in site.applications().items() if name not in known}
-    assert new and set(new.values()) == {2}
+    site.compose.stop("spark-connect")
+    # Nothing has changed for the second: it computes all anew.
+    for name, submit, mode, strategy in CLASSIC_RUNS:
+        site.compose.stop("airflow-scheduler")
+        more = {"AIRFLOW_CONN_SPARK_DEFAULT": connection, "AIRFLOW__IVM__SUBMIT": submit}
+        site.compose.start("airflow-scheduler", **more)
+        known = len(site.applications())
+        assert set(site.run(name, {"reason": name, "mode": mode}).values()) == {"success"}
+        assert {view["strategy"] for view in site.report(name).values()} == {strategy}
+        new = site.applications()[known:]
+        assert new and {cores for _, cores in new} == {2}
     site.compose.start("spark-connect")
     site.compose.await_healthy("spark-connect")
     assert site.wrong() == {}
