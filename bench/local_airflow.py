@@ -198,10 +198,10 @@ def _process(
         try:
             yield process
         finally:
-            _stop(process)
+            stop_process(process)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop_process(process: subprocess.Popen[bytes]) -> None:
     """End the process and whatever it has started, gently first."""
     import psutil
 

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 from airflow.sdk import DAG, ExceptionRetryPolicy, RetryAction, RetryRule, get_parsing_context, task
 from airflow.sdk.configuration import conf
 from ivm_airflow import assets, tasks, timing
+from ivm_airflow.computing import computing_task
 from ivm_airflow.failures import Concurrent, Permanent
+from ivm_airflow.links import DataDocsLink, ReportLink
 from ivm_airflow.manifest import Group, read_groups
 from ivm_airflow.params import group_doc, group_params
 from ivm_airflow.slug import dag_id
@@ -40,10 +42,12 @@ def build(group: Group) -> DAG:
         tags=["ivm"],
     ) as dag:
         cut = task(tasks.cut)(group.name)
-        maintain = task(tasks.maintain, max_active_tis_per_dag=1, pool=POOL)(group.name)
+        maintain = computing_task("maintain", group.name, max_active_tis_per_dag=1, pool=POOL)
         told = {"inlets": assets.inlets(group), "outlets": assets.outlets(group)}
-        validate = task(tasks.validate, trigger_rule="none_skipped", pool=POOL, **told)(group.name)
+        validate = computing_task("validate", group.name, trigger_rule="none_skipped", pool=POOL, **told)
         report = task(tasks.report, trigger_rule="none_skipped")(group.name)
+        validate.operator_extra_links = (DataDocsLink(),)
+        report.operator.operator_extra_links = (ReportLink(),)
         cut >> maintain >> validate >> report
     return dag
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Start one part of the Spark cluster: spark.sh master | worker | connect.
+# Start one part of the Spark cluster: spark.sh master | worker | connect, or a program whose Spark drivers belong to it:
+# spark.sh driver COMMAND…
 #
 # SPARK_SECRET   shared by all parts; written to a file that only this user can read, never given as an argument
 # SPARK_MASTER   host:port of the master
 # SPARK_HOST     the name under which the other parts reach this one
-# CORES, MEMORY  of a worker; MEMORY of the driver for connect; EXECUTOR_MEMORY for connect
+# CORES, MEMORY  of a worker; MEMORY of the driver for connect
+# EXECUTOR_CORES, EXECUTOR_MEMORY  for connect: cores on all workers together (empty: all of them), memory on each
 set -euo pipefail
 
-role=${1:?master, worker or connect}
+role=${1:?master, worker, connect or driver}
 : "${SPARK_SECRET:?}" "${SPARK_MASTER:?}" "${SPARK_HOST:?}"
 prefix=$(python -c 'import sys; print(sys.prefix)')
 spark=$(python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent)')
@@ -15,6 +17,8 @@ spark=$(python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__)
 SPARK_CONF_DIR=$(mktemp -d)
 export SPARK_HOME=$spark SPARK_CONF_DIR
 umask 077
+# From explainMode on: a batch is many small queries. No long descriptions, classes are kept, no log line for each; and a
+# table's log is replayed in few tasks: Delta's 50 are most of a small batch's time on few cores.
 cat > "$SPARK_CONF_DIR/spark-defaults.conf" <<CONF
 spark.authenticate                      true
 spark.authenticate.secret               $SPARK_SECRET
@@ -25,6 +29,14 @@ spark.sql.extensions                    io.delta.sql.DeltaSparkSessionExtension
 spark.sql.catalog.spark_catalog         org.apache.spark.sql.delta.catalog.DeltaCatalog
 spark.sql.warehouse.dir                 ${WAREHOUSE:-/lake/warehouse}/spark
 spark.ui.enabled                        ${SPARK_UI:-false}
+spark.driver.host                       $SPARK_HOST
+spark.driver.bindAddress                ${BIND:-0.0.0.0}
+spark.ui.showConsoleProgress            false
+spark.sql.ui.explainMode                simple
+spark.sql.maxPlanStringLength           2000
+spark.sql.codegen.cache.maxEntries      1000
+spark.log.level                         WARN
+spark.databricks.delta.snapshotPartitions ${SNAPSHOT_PARTITIONS:-4}
 CONF
 
 case $role in
@@ -43,10 +55,15 @@ connect)
     umask 022
     exec "$spark/bin/spark-submit" --class org.apache.spark.sql.connect.service.SparkConnectServer \
         --master "spark://$SPARK_MASTER" --driver-memory "${MEMORY:-2g}" --executor-memory "${EXECUTOR_MEMORY:-1g}" \
-        --conf spark.driver.host="$SPARK_HOST" --conf spark.driver.bindAddress=0.0.0.0 \
+        ${EXECUTOR_CORES:+--total-executor-cores "$EXECUTOR_CORES"} \
         --conf spark.connect.grpc.binding.address="${BIND:-0.0.0.0}" \
         --conf spark.connect.grpc.binding.port="${CONNECT_PORT:-15002}" \
         spark-internal
+    ;;
+driver)
+    umask 022
+    shift
+    exec "$@"
     ;;
 *)
     echo "spark.sh: no such part: $role" >&2

@@ -84,6 +84,11 @@ def _functions_of(spark: SparkSession) -> Iterator[None]:
         del os.environ[_CONNECT_FUNCTIONS]
 
 
+def docs_site(folder: Path) -> Path:
+    """Where the pages of the Data Docs are that ``publish`` makes under ``folder``; beside them is its configuration."""
+    return folder / "gx" / "uncommitted" / "data_docs" / "local_site"
+
+
 def summary_rows(reports: Sequence[ValidationReport]) -> list[tuple[Any, ...]]:
     """One row a view, in the order of SUMMARY_SCHEMA."""
     return [
@@ -157,8 +162,7 @@ def _publish(
     ]
     broken = [item for view in stated for item in judge_rows(context, source, view, run_name)]
     context.build_data_docs()
-    index = folder / "gx" / "uncommitted" / "data_docs" / "local_site" / "index.html"
-    return QualityResult(all(judged) and not broken, index, tuple(broken))
+    return QualityResult(all(judged) and not broken, docs_site(folder) / "index.html", tuple(broken))
 
 
 def _judge(context: Any, source: Any, name: str, frame: DataFrame, expectations: list[Any], run_name: str) -> Any:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from airflow.sdk import Asset, AssetWatcher
 
 from ivm_airflow.manifest import Group
-
-if TYPE_CHECKING:
-    from ivm_core import Engine
 
 SCHEME = "x-ivm"  # schemes with x- are left as they are
 
@@ -86,19 +83,3 @@ def event_of(report: Mapping[str, Any]) -> dict[str, Any]:
     """What an asset event says of a view's batch."""
     keys = ("batch", "strategy", "reason", "rows_changed", "from_versions", "to_versions", "seconds")
     return {key: report[key] for key in keys}
-
-
-def with_earlier_tries(engine: Engine, reports: list[dict[str, Any]], run_id: str) -> list[dict[str, Any]]:
-    """The reports, with the batches that an earlier try of the same run made where this one found nothing left to do."""
-    from ivm_airflow.packing import pack_batch
-
-    joined = []
-    for report in reports:
-        done = None
-        if not report["error"] and report["strategy"] == "noop":
-            batches = engine.history(report["view"], 10)
-            done = next(
-                (batch for batch in batches if batch.run_id == run_id and batch.succeeded and batch.number), None
-            )
-        joined.append(pack_batch(done) if done is not None and done.strategy != "noop" else report)
-    return joined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ivm_core import Engine
+    from ivm_core.settings import Settings
+
+Placed = Callable[["Settings"], "Settings"]  # the settings with the Spark to use
 
 
 @contextmanager
-def opened_engine() -> Iterator[Engine]:
+def opened_engine(placed: Placed | None = None) -> Iterator[Engine]:
     """The deployment's engine; its Spark session comes from Airflow's connection at its first use and ends here.
 
+    ``placed`` says instead where Spark is.
     On Spark Connect that ends the task's session on the server, not the server. Errors leave as ``failures``.
     """
     from ivm_airflow.connection import with_connection
@@ -32,7 +36,7 @@ def opened_engine() -> Iterator[Engine]:
         settings = Settings.load(settings_path())
 
         def connect() -> SparkSession:
-            sessions.append(open_session(with_connection(settings)))
+            sessions.append(open_session((placed or with_connection)(settings)))
             return sessions[0]
 
         try:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ivm_core import Engine
     from ivm_core.apply.model import MaintenanceReport
     from ivm_core.batch.model import Cut
     from ivm_core.catalog.model import BatchRecord
@@ -87,3 +88,17 @@ def pack_check(check: ValidationReport, tolerated: bool, repair: MaintenanceRepo
         "seconds": round(check.seconds, 3),
         "full_seconds": None if check.full_seconds is None else round(check.full_seconds, 3),
     }
+
+
+def with_earlier_tries(engine: Engine, reports: list[dict[str, Any]], run_id: str) -> list[dict[str, Any]]:
+    """The reports, with the batches that an earlier try of the same run made where this one found nothing left to do."""
+    joined = []
+    for report in reports:
+        done = None
+        if not report["error"] and report["strategy"] == "noop":
+            batches = engine.history(report["view"], 10)
+            done = next(
+                (batch for batch in batches if batch.run_id == run_id and batch.succeeded and batch.number), None
+            )
+        joined.append(pack_batch(done) if done is not None and done.strategy != "noop" else report)
+    return joined

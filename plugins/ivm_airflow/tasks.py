@@ -9,10 +9,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ivm_airflow.assets import announce, with_earlier_tries
-from ivm_airflow.deployment import opened_engine, reports_folder
+from ivm_airflow.deployment import Placed, opened_engine, reports_folder
 from ivm_airflow.failures import Permanent, failure_of
-from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut
+from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut, with_earlier_tries
 from ivm_airflow.request import RunRequest, parse_request, rewind_to, target
 from ivm_airflow.schedule import views_due
 from ivm_airflow.stated import broken_of, stated_of, unmet
@@ -36,11 +35,14 @@ def cut(group: str, **context: Any) -> dict[str, Any]:
     return {**pack_cut(fixed), "behind": list(behind), "validate": list(due)}
 
 
-def maintain(group: str, **context: Any) -> None:
-    """Bring the views to the cut. A view that fails stops only what reads it; the task then fails, and says which."""
+def maintain(group: str, placed: Placed | None = None, **context: Any) -> None:
+    """Bring the views to the cut. A view that fails stops only what reads it; the task then fails, and says which.
+
+    ``placed``: where Spark is, for a program that has no connection of Airflow's.
+    """
     ti = context["ti"]
     fixed = _cut_of(ti)
-    with opened_engine() as engine:
+    with opened_engine(placed) as engine:
         views, request = _asked(engine, group, context)
         run_id = _attempt_id(context, request)
         found = engine.maintain(
@@ -64,24 +66,35 @@ def validate(group: str, **context: Any) -> None:
 
     Views that changed are told of as assets, unless one differs: then of none, and readers keep what they have.
     """
+    # Here: programs that a task submits import this module, and a task's environment lets nobody import Airflow anew.
+    from ivm_airflow.assets import announce
+
+    announce(compare(group, **context), context)
+
+
+def compare(group: str, placed: Placed | None = None, **context: Any) -> list[dict[str, Any]]:
+    """The part of ``validate`` that computes; returns the reports of what the run did to the views, repairs among them."""
     ti = context["ti"]
-    due = _cut_of(ti)["validate"]
+    reports = list(ti.xcom_pull(task_ids="maintain", key="reports") or ())
+    if due := due_views(ti):
+        return reports + _compare(group, due, placed, context)
+    ti.xcom_push(key="checks", value=[])
+    return reports
+
+
+def due_views(ti: Any) -> list[str]:
+    """The views that the run validates: those that are due, but for those that failed."""
     reports = ti.xcom_pull(task_ids="maintain", key="reports") or ()
     failed = {report["view"] for report in reports if report["error"]}
-    repairs: list[dict[str, Any]] = []
-    if due := [view for view in due if view not in failed]:
-        repairs = _compare(group, due, context)
-    else:
-        ti.xcom_push(key="checks", value=[])
-    announce([*reports, *repairs], context)
+    return [view for view in _cut_of(ti)["validate"] if view not in failed]
 
 
-def _compare(group: str, due: list[str], context: dict[str, Any]) -> list[dict[str, Any]]:
+def _compare(group: str, due: list[str], placed: Placed | None, context: dict[str, Any]) -> list[dict[str, Any]]:
     """Validate the views, repair those that want it, and return the repairs' reports."""
     from ivm_core.engine.quality import publish
 
     ti = context["ti"]
-    with opened_engine() as engine:
+    with opened_engine(placed) as engine:
         _, request = _asked(engine, group, context)
         run_id = _run_id(context)
         checks = [engine.validate(view, measure_full=request.measure_full, run_id=run_id) for view in due]

@@ -74,12 +74,12 @@ class Site:
         return Client(self.airflow, {} if who is None else {"who": who})
 
 
-def make_site(open_store: Any = Store.open, root_path: str = "") -> Site:
+def make_site(open_store: Any = Store.open, root_path: str = "", docs_scripts: bool = True) -> Site:
     """The page under Airflow's stand-in; ``root_path``: where a proxy shows Airflow."""
     airflow = FastAPI(root_path=root_path)
     airflow.state.secret_key = "a key for tests"
     site = Site(Staff(), airflow)
-    airflow.mount(PREFIX, PageApp(lambda: build_app(open_store, site.staff)))
+    airflow.mount(PREFIX, PageApp(lambda: build_app(open_store, site.staff, docs_scripts)))
 
     @airflow.get("/api/v2/dags/{dag_id}")
     def get_dag(dag_id: str) -> Any:

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import deltalake
 import pyarrow as pa
 import pytest
-from ivm_airflow.assets import announce, outlets, table_asset, triggers, with_earlier_tries
+from ivm_airflow.assets import announce, outlets, table_asset, triggers
 from ivm_airflow.manifest import Group, GroupView
+from ivm_airflow.packing import with_earlier_tries
 from ivm_airflow.watch import DeltaLogTrigger, newest_version
 
 from ivm_core.catalog.model import BatchRecord

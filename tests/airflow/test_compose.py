@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -67,3 +70,24 @@ def test_the_settings_of_the_containers_are_valid():
 def test_scripts_are_well_formed(script):
     subprocess.run(["bash", "-n", str(ROOT / "docker" / script)], check=True)
     assert "set -euo pipefail" in (ROOT / "docker" / script).read_text("utf-8")
+
+
+def test_a_driver_on_the_cluster_is_set_up_as_one_of_ours(tmp_path):
+    """`docker/spark.sh driver` runs any program with Spark's configuration in a folder that only this user can read."""
+    from ivm_core.engine.session import APPLICATION_CONF
+
+    here = {
+        "SPARK_SECRET": "s3cret",
+        "SPARK_MASTER": "spark-master:7077",
+        "SPARK_HOST": "here",
+        "TMPDIR": str(tmp_path),
+    }
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    program = 'stat -c %a "$SPARK_CONF_DIR"/*; cat "$SPARK_CONF_DIR"/spark-defaults.conf; umask'
+    command = [str(ROOT / "docker" / "spark.sh"), "driver", "bash", "-c", program]
+    done = subprocess.run(command, env={**here, "PATH": path}, capture_output=True, text=True, check=True)
+    mode, *lines, umask = done.stdout.splitlines()
+    conf = dict(line.split(None, 1) for line in lines)
+    assert (mode, umask) == ("600", "0022")
+    assert conf["spark.authenticate.secret"] == "s3cret" and conf["spark.driver.host"] == "here"
+    assert APPLICATION_CONF.items() <= conf.items()

@@ -112,6 +112,21 @@ def test_the_same_dags_in_any_process(parsed, folder):
         assert json.dumps(parsed[name]["dags"], sort_keys=True) == json.dumps(again[name]["dags"], sort_keys=True)
 
 
+def test_computing_tasks_are_submitted_where_airflow_s_configuration_says_so(parsed, folder):
+    submitting = {"AIRFLOW__IVM__SUBMIT": "True"}
+    one, two = (parse(folder, "few", **submitting, PYTHONHASHSEED=seed)["few"] for seed in "12")
+    assert one["errors"] == {} and one["heavy"] == []
+    assert json.dumps(one["dags"], sort_keys=True) == json.dumps(two["dags"], sort_keys=True)
+    kinds = {
+        task["__var"]["task_id"]: (task["__var"]["task_type"], task["__var"]["downstream_task_ids"])
+        for task in one["dags"]["ivm_group_000"]["tasks"]
+        if "downstream_task_ids" in task["__var"]
+    }
+    assert kinds["maintain"] == ("SubmittedTask", ["validate"]) and kinds["validate"] == ("SubmittedTask", ["report"])
+    named = json.dumps(parsed["few"]["dags"])
+    assert "SubmittedTask" not in named and "_link_ReportLink" in named and "_link_DataDocsLink" in named
+
+
 def test_without_a_manifest_there_is_no_dag_and_no_error(parsed):
     assert (parsed["none"]["errors"], parsed["none"]["dags"]) == ({}, {})
 

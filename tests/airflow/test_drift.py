@@ -55,7 +55,7 @@ def run(monkeypatch, tmp_path):
         )
 
         @contextmanager
-        def opened():
+        def opened(placed=None):
             yield engine
 
         monkeypatch.setattr(tasks, "opened_engine", opened)

@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from ivm_core.engine.quality import docs_site
+
 from .page_deployment import make_deployment
+from .page_reports import add_reports, write_run
 from .page_server import Server, serve
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (uv sync --group dev)")
@@ -25,12 +28,26 @@ pytestmark = [
 ]
 
 VIEW = "tpch.q03_shipping_priority"
+# What Data Docs could try: it says what it got.
+PROBE = """<h1>Docs</h1><a href="next.html">next</a><p id="ran"></p><p id="cookie"></p><p id="asked"></p><script>
+const say = (id, text) => { document.getElementById(id).textContent = text; };
+say("ran", "yes");
+try { say("cookie", document.cookie || "empty"); } catch (error) { say("cookie", error.name); }
+fetch("/api/v2/dags").then(() => say("asked", "answered"), () => say("asked", "blocked"));
+</script>"""
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("browser")
-    with serve(folder / "airflow", make_deployment(folder / "deployment")) as running:
+    settings = make_deployment(folder / "deployment")
+    add_reports(settings.parent / "reports", 9)
+    write_run(settings.parent / "reports", "manual__wrong", "tpch", VIEW, seconds=4.0, error="a table is gone")
+    docs = docs_site(settings.parent / "reports" / "quality")
+    docs.mkdir(parents=True)
+    (docs / "index.html").write_text(PROBE, "utf-8")
+    (docs / "next.html").write_text("<h1>Next</h1>", "utf-8")
+    with serve(folder / "airflow", settings) as running:
         yield running
 
 
@@ -134,4 +151,28 @@ def test_nothing_needs_scripts_or_a_wide_screen(chromium, server):
     assert page.get_by_role("heading", name="How it is maintained").is_visible()
     # Wide tables and pictures scroll in their own boxes: the page itself does not move sideways.
     assert page.locator("main").bounding_box()["width"] <= 390
+    context.close()
+
+
+def test_reports_of_runs_and_their_trend(tab, server):
+    log_in(tab, server, "vera", "/ivm/reports/?group=tpch")
+    assert tab.locator("svg.chart").count() == 2 and tab.locator("tbody tr").count() == 10
+    keep_picture(tab, "page-reports.png")
+    tab.get_by_role("link", name="scheduled__9", exact=True).click()
+    tab.wait_for_url("**/ivm/reports/scheduled__9*.html")
+    assert "up to date" in tab.get_by_role("heading").inner_text()
+    # Its bars have widths: a style of its own is let through.
+    assert tab.locator(".bar").first.bounding_box()["width"] > 10
+
+
+def test_scripts_of_data_docs_have_nothing_of_the_visitor(chromium, server):
+    context = chromium.new_context()
+    page = context.new_page()
+    log_in(page, server, "vera", "/ivm/data-docs/index.html")
+    page.locator("#asked").get_by_text("blocked").wait_for()
+    assert page.locator("#ran").inner_text() == "yes"
+    assert page.locator("#cookie").inner_text() == "SecurityError"
+    page.get_by_role("link", name="next").click()
+    page.wait_for_url(f"{server.url}/ivm/data-docs/next.html")
+    assert page.get_by_role("heading").inner_text() == "Next"
     context.close()

@@ -17,10 +17,12 @@ GETS = (
     f"/ivm/views/{VIEW}",
     "/ivm/page.css",
     "/ivm/data-docs/index.html",
+    "/ivm/reports/",
+    "/ivm/reports/x.html",
     "/ivm/nothing",
     "/ivm/openapi.json",
 )
-STATUS = (200, 200, 200, 404, 404, 404)
+STATUS = (200, 200, 200, 404, 200, 404, 404, 404)
 MAY_START = {"viewer": False, "user": True, "op": True, "admin": True}
 
 

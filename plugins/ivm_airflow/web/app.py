@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI, Form, Request, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -18,17 +18,19 @@ from ivm_airflow.web.actions import ACTIONS, run_conf
 from ivm_airflow.web.airflow_api import TriggerFailed, find_dag, trigger
 from ivm_airflow.web.answers import guarded, message, not_found, page
 from ivm_airflow.web.detail import view_page
+from ivm_airflow.web.documents import add_documents
 from ivm_airflow.web.gate import form_token, gate, is_own_form
 from ivm_airflow.web.overview import SIZES, list_page, read_query
 from ivm_airflow.web.render import style
+from ivm_airflow.web.run_reports import reported
 from ivm_airflow.web.store import Store
 
-# Data Docs are written by another program: no script of theirs runs with the visitor's login.
-DOCS_POLICY = "sandbox; default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'"
 
+def build_app(open_store: Callable[[], Store], access: Access, docs_scripts: bool = True) -> FastAPI:
+    """The application, over the store that ``open_store`` gives at the first visit.
 
-def build_app(open_store: Callable[[], Store], access: Access) -> FastAPI:
-    """The application, over the store that ``open_store`` gives at the first visit."""
+    ``docs_scripts``: Data Docs may run their scripts, in a sandbox.
+    """
     # No description of an API: it would be one more thing to guard, and there is no API.
     app = FastAPI(title="Incremental views", docs_url=None, redoc_url=None, openapi_url=None)
     app.middleware("http")(gate(access))
@@ -72,7 +74,8 @@ def build_app(open_store: Callable[[], Store], access: Access) -> FastAPI:
         dag = await find_dag(request, access, dag_id(found["page"].view.group))
         # Only a run that there is: an address cannot make the page say anything else.
         started = next((run for run in dag.runs if run.id == request.query_params.get("run")), None)
-        return page(request, "view.html", **found, dag=dag, started=started, actions=ACTIONS, token=form_token(request))
+        more = {"started": started, "actions": ACTIONS, "token": form_token(request)}
+        return page(request, "view.html", **found, **more, dag=dag, reports=reported(run.id for run in dag.runs))
 
     @app.post("/views/{name}/runs")
     async def start_run(
@@ -111,15 +114,5 @@ def build_app(open_store: Callable[[], Store], access: Access) -> FastAPI:
     async def style_sheet() -> Response:
         return Response(style(), media_type="text/css")
 
-    @app.get("/data-docs/{path:path}")
-    async def data_docs(request: Request, path: str) -> Response:
-        def answer() -> Response:
-            # They show rows of views of all groups.
-            file = visits.docs_file(path) if all_visits.begin(request.state.visitor).sees_all else None
-            if file is None:
-                return not_found(request)
-            return FileResponse(file, headers={"Content-Security-Policy": DOCS_POLICY})
-
-        return await run_in_threadpool(guarded, request, answer)
-
+    add_documents(app, all_visits, docs_scripts)
     return app

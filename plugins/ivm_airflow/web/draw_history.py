@@ -1,4 +1,4 @@
-"""The batches of a view as a bar chart: seconds by batch, the oldest on the left."""
+"""Batches and runs as bar charts, such as seconds by batch: the oldest on the left."""
 
 from __future__ import annotations
 
@@ -47,24 +47,31 @@ class HistoryPicture:
 
 def draw_history(batches: Sequence[BatchRecord], full_seconds: float | None) -> HistoryPicture:
     """The chart of ``batches`` (newest first) beside the seconds of a full refresh."""
-    longest = max([batch.seconds for batch in batches] + [full_seconds or 0.0], default=0.0)
+    return draw_bars(
+        [(batch.seconds, _kind(batch), _title(batch)) for batch in batches],
+        " s",
+        full_seconds,
+        f"full refresh {words.seconds(full_seconds)}",
+    )
+
+
+def draw_bars(
+    values: Sequence[tuple[float, str, str]], unit: str, level: float | None = None, level_text: str = ""
+) -> HistoryPicture:
+    """A bar each of ``(value, kind, title)``, the last of them on the left; ``level`` is a line across."""
+    longest = max([value for value, _, _ in values] + [level or 0.0], default=0.0)
     step = _step(longest)
     top = max(longest, step)
     scale = (HEIGHT - TOP - BOTTOM) / top
     floor = HEIGHT - BOTTOM
-    room = (WIDTH - LEFT) / max(len(batches), 1)
+    room = (WIDTH - LEFT) / max(len(values), 1)
     width = min(WIDEST, room * 0.72)
     bars = []
-    for place, batch in enumerate(reversed(batches)):
-        height = max(batch.seconds * scale, 2.0)
-        bars.append(Bar(LEFT + place * room + 4, floor - height, width, height, _kind(batch), _title(batch)))
-    ticks = tuple((floor - number * step * scale, f"{number * step:g} s") for number in range(int(top / step) + 1))
-    return HistoryPicture(
-        tuple(bars),
-        ticks,
-        None if full_seconds is None else floor - full_seconds * scale,
-        f"full refresh {words.seconds(full_seconds)}",
-    )
+    for place, (value, kind, title) in enumerate(reversed(values)):
+        height = max(value * scale, 2.0)
+        bars.append(Bar(LEFT + place * room + 4, floor - height, width, height, kind, title))
+    ticks = tuple((floor - number * step * scale, _tick(number * step) + unit) for number in range(int(top / step) + 1))
+    return HistoryPicture(tuple(bars), ticks, None if level is None else floor - level * scale, level_text)
 
 
 def _kind(batch: BatchRecord) -> str:
@@ -79,6 +86,17 @@ def _title(batch: BatchRecord) -> str:
         f"batch {batch.number}, {words.moment(batch.finished_at)} UTC, {batch.strategy}, "
         f"{words.seconds(batch.seconds)}, {end}"
     )
+
+
+def _tick(value: float) -> str:
+    """A mark's number, short enough for the margin.
+
+    >>> _tick(0.05), _tick(2000.0), _tick(20_000.0), _tick(1.5e6)
+    ('0.05', '2000', '20 k', '1.5 M')
+    """
+    if value < 1e4:
+        return f"{value:g}"
+    return f"{value / 1e6:g} M" if value >= 1e6 else f"{value / 1e3:g} k"
 
 
 def _step(longest: float) -> float:

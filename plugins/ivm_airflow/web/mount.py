@@ -36,8 +36,10 @@ def page_address(base_url: str) -> str:
 
 
 def _build() -> Application:
+    from airflow.configuration import conf
+
     from ivm_airflow.web.access import AirflowAccess
     from ivm_airflow.web.app import build_app
     from ivm_airflow.web.store import Store
 
-    return build_app(Store.open, AirflowAccess())
+    return build_app(Store.open, AirflowAccess(), conf.getboolean("ivm", "data_docs_scripts", fallback=True))

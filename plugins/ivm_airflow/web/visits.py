@@ -61,8 +61,10 @@ class Visits:
 
 
 def docs_folder() -> Path | None:
-    """The Data Docs that validations publish; None before the first."""
-    folder = reports_folder() / "quality"
+    """The Data Docs that validations publish, their pages only; None before the first."""
+    from ivm_core.engine.quality import docs_site
+
+    folder = docs_site(reports_folder() / "quality")
     return folder if folder.is_dir() else None
 
 
