@@ -11,8 +11,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -72,11 +72,11 @@ def _spread(search: Callable[[range], Findings], views: int, first: int, process
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
         Progress(*columns, console=Console(stderr=True)) as progress,
-        ProcessPoolExecutor(processes, max_tasks_per_child=50) as pool,
+        # Not a ProcessPoolExecutor: with max_tasks_per_child it stops for ever when a process ends (CPython #115634).
+        get_context("spawn").Pool(processes, maxtasksperchild=50) as pool,
     ):
         bar = progress.add_task("views", total=views)
-        for done in as_completed(pool.submit(search, block) for block in blocks):
-            found = done.result()
+        for found in pool.imap_unordered(search, blocks):
             total.add(found)
             progress.update(bar, advance=found.views, description=f"views, {len(total.wrong)} wrong")
             for wrong in found.wrong:
