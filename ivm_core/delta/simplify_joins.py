@@ -4,13 +4,36 @@ from __future__ import annotations
 
 from ivm_core.delta.keys import is_restriction
 from ivm_core.plan.join_chain import join_all, join_chain
-from ivm_core.plan.nodes import WEIGHT, Changes, Join, JoinKind, Plan, Project, keep, operators, references, sources
+from ivm_core.plan.nodes import (
+    WEIGHT,
+    Changes,
+    Filter,
+    Join,
+    JoinKind,
+    Plan,
+    Project,
+    keep,
+    operators,
+    references,
+    sources,
+)
 from ivm_core.plan.rewrite import transform_down
 
 
 def reorder_joins(plan: Plan) -> Plan:
     """A⁺ ⋈ B⁺ ⋈ ΔC → ΔC ⋈ B⁺ ⋈ A⁺, where a condition links C to B and B to A."""
-    return transform_down(plan, reorder_chain)
+    return transform_down(plan, reorder_chain, _in_order)
+
+
+def _in_order(plan: Plan) -> Plan | None:
+    """What of a chain in order is a chain in order itself, being its beginning: n joins are looked at once, not n times."""
+    match plan:
+        case Join(Join(kind=JoinKind.INNER) | Filter() as left, _, JoinKind.INNER):
+            return left
+        case Filter(Join(kind=JoinKind.INNER) | Filter() as source):
+            return source
+        case _:
+            return None
 
 
 def reorder_chain(plan: Plan) -> Plan:

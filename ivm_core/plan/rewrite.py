@@ -68,17 +68,22 @@ def transform_up(plan: Plan, rule: Rule) -> Plan:
     return visit(plan)
 
 
-def transform_down(plan: Plan, rule: Rule) -> Plan:
+def transform_down(plan: Plan, rule: Rule, settled: Callable[[Plan], Plan | None] = lambda _: None) -> Plan:
     """Apply the rule once to every operator, parents first; the inputs of what the rule returned come next.
 
-    A subplan that occurs several times as one object is rewritten once.
+    A subplan that occurs several times as one object is rewritten once. ``settled``: the input of an operator to which
+    the rule need not be applied after the operator itself, only to what is below.
     """
     done: dict[int, tuple[Plan, Plan]] = {}  # with the operators themselves: an id is another's once its object is gone
 
     def visit(node: Plan) -> Plan:
         if id(node) not in done:
-            done[id(node)] = node, _map_sources(rule(node), visit)
+            done[id(node)] = node, below(rule(node))
         return done[id(node)][1]
+
+    def below(node: Plan) -> Plan:
+        spared = settled(node)
+        return _map_sources(node, lambda source: below(source) if source is spared else visit(source))
 
     return visit(plan)
 
