@@ -30,13 +30,17 @@ def adapt_to_duckdb(query: exp.Query) -> None:
 def _join_lateral(view: exp.Lateral) -> exp.Join:
     generator, alias = view.this, view.args["alias"]
     names = [identifier.copy() for identifier in alias.args["columns"]]
+    columns: list[exp.Identifier] = []
     if isinstance(generator, exp.Posexplode):
         rows = _positions(generator, names)
     elif isinstance(generator, exp.Explode) and len(names) == 1:
         rows = exp.select(exp.alias_(exp.Explode(this=generator.this.copy()), names[0]))
+    elif isinstance(generator, exp.Inline):
+        depth = exp.Kwarg(this=exp.var("max_depth"), expression=exp.Literal.number(2))
+        rows, columns = exp.select(exp.func("UNNEST", generator.this.copy(), depth)), names
     else:
         raise NotImplementedError(f"{generator.sql('spark')} has no translation to DuckDB")
-    lateral = exp.Lateral(this=rows.subquery(), alias=exp.TableAlias(this=alias.this.copy()))
+    lateral = exp.Lateral(this=rows.subquery(), alias=exp.TableAlias(this=alias.this.copy(), columns=columns))
     if view.args.get("outer"):
         return exp.Join(this=lateral, side="LEFT", on=exp.true())
     return exp.Join(this=lateral, kind="CROSS")
