@@ -39,9 +39,19 @@ class Groups:
     sets: Sets | None = None
     aggregates: list[Named] = field(default_factory=list)
     grouping: list[Named] = field(default_factory=list)  # grouping() and grouping_id() calls
+    subqueries: list[tuple[exp.Expression, str]] = field(
+        default_factory=list
+    )  # keys that hold some, as they are written
 
     def add_key(self, expression: exp.Expression, label: str) -> int:
-        return key_position(self.block, self.keys, attach(self.block, expression), label)
+        written = self._written_out(expression)
+        for position, key in enumerate(self.keys):
+            if (written, key.name) in self.subqueries:
+                return position
+        position = key_position(self.block, self.keys, attach(self.block, expression), label)
+        if expression.find(exp.Placeholder):
+            self.subqueries.append((written, self.keys[position].name))
+        return position
 
     def over(self, expression: exp.Expression, label: str = "") -> exp.Expression:
         """A resolved expression rewritten over the groups' columns; what it aggregates is added to the aggregates."""
@@ -59,10 +69,28 @@ class Groups:
 
         # Keys first: an equal expression outside aggregates is the key's column.
         marked = replace_aggregates(expression, lambda call: _stash(replaced, aggregate(call)))
+        for written, name in self.subqueries:
+            marked = self._key_in_place(marked, written, name)
         keys = {key.expression: key.name for key in self.keys if not isinstance(key.expression, exp.Column)}
         if keys:
             marked = expect_expression(marked.transform(lambda node: column(keys[node]) if node in keys else node))
         return substitute(marked, replaced)
+
+    def _key_in_place(self, expression: exp.Expression, key: exp.Expression, name: str) -> exp.Expression:
+        """The expression with the key's column wherever the key, which holds a subquery, stands in it."""
+
+        def swap(node: exp.Expr) -> exp.Expr:
+            return column(name) if node.find(exp.Placeholder) and self._written_out(node) == key else node
+
+        return expect_expression(expression.transform(swap))
+
+    def _written_out(self, expression: exp.Expr) -> exp.Expression:
+        """The expression with its subqueries in place of their marks, each of which is another."""
+        queries = self.block.scope.context.subqueries
+        written = expression.transform(
+            lambda node: queries[str(node.this)].copy() if isinstance(node, exp.Placeholder) else node
+        )
+        return expect_expression(written)
 
     def _collect(self, into: list[Named], call: exp.Expression, label: str) -> exp.Expression:
         for known in into:

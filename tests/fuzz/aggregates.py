@@ -73,6 +73,8 @@ def window_items(random: Random, expressions: Expressions, columns: Columns) -> 
             Col(f"last_value({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
             Col(f"min({value.sql}) OVER ({partition} ORDER BY {everything} {frame})", value.type),
             Col(f"lag({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"last_value({value.sql}) IGNORE NULLS OVER ({partition} ORDER BY {everything})", value.type),
+            Col(f"lag({number}, 1, -1) OVER ({partition} ORDER BY {everything})", INT),
             Col(f"lead({value.sql}, 2) OVER ({partition} ORDER BY {everything})", value.type),
             Col(f"first_value({value.sql}) OVER ({partition} ORDER BY {everything})", value.type),
         ]
@@ -95,6 +97,7 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
         Col(f"CAST(bool_and({condition}) AS INT)", INT),
     ]
     calls += [Col(f"{name}({value.sql}, {value.sql})", value.type) for name in ("min_by", "max_by")]
+    calls += [Col(_of_one(value, f"{name}({value.sql})"), value.type) for name in ("any_value", "mode", "first")]
     if value.type == STRING:
         calls += [Col(f"listagg({value.sql}, ',') WITHIN GROUP (ORDER BY {value.sql})", STRING)]
         calls += [Col(f"listagg(DISTINCT {value.sql}) WITHIN GROUP (ORDER BY {value.sql})", STRING)]
@@ -104,6 +107,7 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
         calls += [Col(f"{name}({value.sql})", DOUBLE) for name in ("sum", "sum")]
         calls += [Col(f"sum(DISTINCT {value.sql})", DOUBLE)]
         calls += [Col(f"{name}({value.sql})", exact) for name in ("avg", "avg", "median")]
+        calls += [Col(f"percentile({value.sql}, {share})", INEXACT) for share in (0, 0.25)]
     if value.type == INT:
         calls += [
             Col(_of_some(value, f"sort_array({name}({value.sql}))"), ARRAY) for name in ("collect_list", "collect_set")
@@ -113,12 +117,27 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
         other = expressions.value(columns, INT, 0)
         pair = f"{value.sql}, {other.sql}"
         calls += [Col(f"{name}({pair})", INEXACT) for name in ("covar_pop", "covar_samp", "regr_count", "regr_sxy")]
+        calls += [Col(_of_points(value, other, f"corr({pair})"), INEXACT)]
     return random.choice(calls)
 
 
 def _of_some(value: Col, collected: str) -> str:
     """NULL of nothing: it is an empty array in Spark, and NULL in DuckDB."""
     return f"CASE WHEN count({value.sql}) > 0 THEN {collected} END"
+
+
+def _of_one(value: Col, chosen: str) -> str:
+    """NULL unless there is one value to choose."""
+    return f"CASE WHEN count({value.sql}) = count(*) AND count(DISTINCT {value.sql}) = 1 THEN {chosen} END"
+
+
+def _of_points(one: Col, other: Col, computed: str) -> str:
+    """NULL of points on a line that is upright or level: it is NULL in Spark, and NaN in DuckDB."""
+    spread = (
+        f"min({mine.sql}) FILTER (WHERE {its.sql} IS NOT NULL) < max({mine.sql}) FILTER (WHERE {its.sql} IS NOT NULL)"
+        for mine, its in ((one, other), (other, one))
+    )
+    return f"CASE WHEN {' AND '.join(spread)} THEN {computed} END"
 
 
 def _filtered(random: Random, expressions: Expressions, columns: Columns, call: Col) -> Col:

@@ -152,10 +152,10 @@ class Expressions:
             return ["current_date()", f"greatest({one}, current_date())"]
         match type_:
             case "int":
-                text = self._value(columns, STRING, 0)
+                text, key = self._value(columns, STRING, 0), self.random.choice(("'x'", "'xy'"))
                 return [
                     f"({one} + {other})", f"({one} - {other})", f"({one} * 2)", f"({one} % 2)", f"abs({one})",
-                    f"length({text})", f"CAST({self.condition(columns, 0)} AS INT)",
+                    f"length({text})", f"CAST({self.condition(columns, 0)} AS INT)", f"map('x', {one}, '', {other})[{key}]",
                 ]  # fmt: skip
             case "string":
                 return [f"({one} || {other})", f"upper({one})", f"CAST({self._value(columns, INT, 0)} AS STRING)"]

@@ -10,9 +10,9 @@ from functools import partial
 from random import Random
 
 from tests.fuzz.aggregates import grouped_items, window_items
-from tests.fuzz.expressions import ARRAY, INT, Col, Columns, Expressions, Query
+from tests.fuzz.expressions import INT, Col, Columns, Expressions, Query
 from tests.fuzz.pivots import pivoted, unpivoted
-from tests.fuzz.shapes import aliases, lateral, recursion, same_names, windows_of_groups, without_column
+from tests.fuzz.shapes import aliases, lateral, lateral_view, recursion, same_names, windows_of_groups, without_column
 from tests.fuzz.tables import TABLES
 from tests.fuzz.views import UPSTREAM
 
@@ -161,23 +161,7 @@ class Queries:
             else:
                 sql = f"{sql} {kind} {other} ON {self._join_condition(columns, others)}"
                 columns = [*columns, *others]
-        arrays = [column.sql for column in columns if column.type == ARRAY]
-        if self.random.random() < (0.5 if arrays else 0.08):
-            numbers = [column.sql for column in columns if column.type == INT]
-            if numbers:
-                alias, made = self.name("e"), self.name("x")
-                listed = f"array({self.random.choice(numbers)}, {self.random.choice(('1', *numbers))})"
-                array = self.random.choice(arrays) if arrays else listed
-                outer = self.random.choice(("", " OUTER"))
-                if self.random.random() < 0.4:
-                    place = self.name("x")
-                    sql = f"{sql} LATERAL VIEW{outer} posexplode({array}) {alias} AS {place}, {made}"
-                    # DuckDB's positions are BIGINT.
-                    columns = [*columns, Col(f"CAST({alias}.{place} AS INT)", INT), Col(f"{alias}.{made}", INT)]
-                else:
-                    sql = f"{sql} LATERAL VIEW{outer} explode({array}) {alias} AS {made}"
-                    columns = [*columns, Col(f"{alias}.{made}", INT)]
-        return sql, columns
+        return lateral_view(self, sql, columns)
 
     def _join_condition(self, left: Columns, right: Columns) -> str:
         """Without subqueries: Spark has none in an outer join's condition."""

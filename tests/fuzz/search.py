@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
+from traceback import format_exc
 
 from tests.fuzz.case import Outcome, Result, bench_of, views_of
 from tests.fuzz.grammar import Queries
@@ -49,7 +50,10 @@ def search_views(seeds: Iterator[int] | range, traces: int = TRACES) -> Findings
     found = Findings()
     with _rare_collections() as collect:
         for seed in seeds:
-            _search_view(seed, traces, found)
+            try:
+                _search_view(seed, traces, found)
+            except Exception:  # the rest of a long search is still wanted
+                found.wrong.append(f"seed {seed} ended the search of its view\n{format_exc(limit=-6)}")
             collect()
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fuzz.aggregates import grouped_items
-from tests.fuzz.expressions import INT, STRING, Col, Query
+from tests.fuzz.expressions import ARRAY, INT, STRING, Col, Query
 from tests.fuzz.tables import TABLES
 
 if TYPE_CHECKING:
@@ -92,6 +92,30 @@ def windows_of_groups(queries: Queries, depth: int) -> Query:
     )
     grouped = f"SELECT {{}} FROM {source}{queries.where(columns)} GROUP BY {listed}{having}"
     return queries.made(grouped, [*keys, made])
+
+
+def lateral_view(queries: Queries, source: str, columns: list[Col]) -> tuple[str, list[Col]]:
+    """A FROM clause with its columns, and now and then the elements of an array of its rows beside them."""
+    random = queries.random
+    arrays = [column.sql for column in columns if column.type == ARRAY]
+    numbers = [column.sql for column in columns if column.type == INT]
+    if not numbers or random.random() >= (0.5 if arrays else 0.1):
+        return source, columns
+    alias, made, other = queries.name("e"), queries.name("x"), queries.name("x")
+    listed = f"array({random.choice(numbers)}, {random.choice(('1', *numbers))})"
+    array = random.choice(arrays) if arrays else listed
+    outer = random.choice(("", " OUTER"))
+    one = Col(f"{alias}.{made}", INT)
+    match random.randrange(4):
+        case 0:
+            view = f"{source} LATERAL VIEW{outer} posexplode({array}) {alias} AS {other}, {made}"
+            return view, [*columns, Col(f"CAST({alias}.{other} AS INT)", INT), one]  # DuckDB's positions are BIGINT
+        case 1:
+            structs = ", ".join(f"named_struct('p', {random.choice(numbers)}, 'q', '{text}')" for text in ("x", "y"))
+            view = f"{source} LATERAL VIEW{outer} inline(array({structs})) {alias} AS {made}, {other}"
+            return view, [*columns, one, Col(f"{alias}.{other}", STRING)]
+        case _:
+            return f"{source} LATERAL VIEW{outer} explode({array}) {alias} AS {made}", [*columns, one]
 
 
 def recursion(queries: Queries, depth: int) -> Query:

@@ -276,6 +276,14 @@ select a, a + sum(b) as total, total + 1 as more, more * 2 as most from t group 
 select a + b, count(*) from t group by all
 select * except (q) from (select a, named_struct('p', a, 'r', b) as q from t)
 select a, grouping_id() as g, count(*) as n from t group by rollup (a, b)
+select exists (select 1 from u where u.a = t.a and u.x <= t.b) as e, count(*) as n from t group by exists (select 1 from u where u.a = t.a and u.x <= t.b)
+select case when exists (select 1 from u where u.a = t.a) then b end as e, count(*) as n from t group by case when exists (select 1 from u where u.a = t.a) then b end
+select (select max(x) from u where u.a = t.a) as m, count(*) as n from t group by (select max(x) from u where u.a = t.a)
+select (select max(x) from u where u.a = t.a) + 1 as m, sum(b) as n from t group by (select max(x) from u where u.a = t.a) having (select max(x) from u where u.a = t.a) > 0
+select exists (select 1 from u where u.a = t.a) as e, a is null as i, count(*) as n from t group by e, 2, e
+select a in (select a from u) as i, a in (select a from u where x > 1) as j, sum(b) as n from t group by all
+select a not in (select k from u where k is not null) as i, count(*) as n from t group by rollup (i)
+select (select max(x) from u) + a as m, count(*) as n from t group by (select max(x) from u) + a
 select a, b, grouping_id(a, b) as g, grouping(b) as gb from t group by cube (a, b)
 select a, e from t lateral view explode(array(a, b)) q as e
 select a, e from t lateral view outer explode(filter(array(a, b), i -> i > 1)) q as e
