@@ -14,6 +14,7 @@ from ivm_core.plan.names import parse_name, parse_properties
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.schedule import check_cron, parse_interval
 from ivm_core.plan.statement import Cursor, parse_queries, position, tokenize
+from ivm_core.plan.user_functions import mark_aggregates, parse_functions
 
 __all__ = ["OnDrift", "Policy", "TableDefinition", "ViewDefinition", "parse_definition", "parse_table"]
 
@@ -58,7 +59,8 @@ class ViewDefinition:
 
 INTERVALS = ("ivm.validate_every", "ivm.watch_every", "ivm.target_lag")
 SAMPLE = "ivm.validate_sample"
-KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.on_drift", SAMPLE, *INTERVALS)
+AGGREGATES = "ivm.aggregate_functions"
+KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.on_drift", SAMPLE, AGGREGATES, *INTERVALS)
 
 
 def parse_definition(sql: str) -> ViewDefinition:
@@ -80,9 +82,11 @@ def parse_definition(sql: str) -> ViewDefinition:
     schedule, on_update = clauses.get("SCHEDULE"), "TRIGGER" in clauses
     _check_properties(cursor, properties, on_update)
     intervals = {key: parse_interval(properties[key]) for key in INTERVALS if key in properties}
+    query = _query(cursor)
+    mark_aggregates(query, parse_functions(properties.get(AGGREGATES, "")) or ())
     return ViewDefinition(
         name=name,
-        query=_query(cursor),
+        query=query,
         sql=sql,
         comment=clauses.get("COMMENT", ""),
         schedule=schedule,
@@ -146,6 +150,8 @@ def _check_properties(cursor: Cursor, properties: dict[str, str], on_update: boo
             _refuse(cursor, key, f"{key} says how often changes are looked for: it needs the clause TRIGGER ON UPDATE.")
         if key == SAMPLE and parse_share(value) is None:
             _refuse(cursor, key, f"{key} = {value!r} is not a share such as '1 %', more than 0 and at most 100.")
+        if key == AGGREGATES and parse_functions(value) is None:
+            _refuse(cursor, key, f"{key} = {value!r} is not a list of names, such as 'my_avg, my_mode'.")
         if key in INTERVALS and parse_interval(value) is None:
             _refuse(cursor, key, f"{key} = {value!r} is not an interval such as '24 hours', '7 days' or '30 minutes'.")
 

@@ -176,6 +176,8 @@ def _count(call: exp.Count) -> exp.Expression:
 def _filtered(call: exp.Expression, condition: exp.Expr) -> exp.Expression:
     if isinstance(call, exp.Count) and isinstance(call.this, exp.Star):
         return exp.Count(this=_when(condition, exp.Literal.number(1)), big_int=True)
+    if isinstance(call, exp.AnonymousAggFunc):
+        raise refusal(f"{sql_name(call)}() with FILTER", call, "Filter in a subquery.")
     if isinstance(call, _SEE_NULLS):
         raise refusal(f"{call.sql_name().lower()}() with FILTER", call, "Use max(), min() or a subquery.")
     result = call.copy()

@@ -11,6 +11,7 @@ from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
 from ivm_core.plan.correlation import group_by_correlation, key_position
 from ivm_core.plan.from_sql_aggregates import empty_value, has_aggregate, replace_aggregates, spell_aggregate
+from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import (
     Aggregate,
     Filter,
@@ -107,6 +108,8 @@ class Groups:
             if not references(named.expression) <= set(block.plan.names):
                 raise refusal("an outer reference inside GROUP BY or an aggregate", named.expression)
         global_aggregate = not self.keys and self.sets is None
+        if global_aggregate or (self.sets is not None and frozenset() in self.sets):
+            _refuse_users_own(self.aggregates)
         if global_aggregate and not self.aggregates:  # SELECT 1 … HAVING …
             count = exp.Count(this=exp.Star(), big_int=True)
             self.aggregates.append(Named(block.scope.context.fresh("rows"), count))
@@ -247,6 +250,13 @@ def has_aggregate_inside(call: exp.Expr) -> bool:
     if isinstance(call, exp.WithinGroup):
         return has_aggregate_inside(call.this) or has_aggregate(call.expression)
     return any(has_aggregate(child) for child in call.iter_expressions())
+
+
+def _refuse_users_own(aggregates: list[Named]) -> None:
+    """Spark 4.2 (MergeSubplans) fails where it plans a Python aggregate of all rows beside another aggregate of all."""
+    for call in (aggregate.expression for aggregate in aggregates):
+        if isinstance(call, exp.AnonymousAggFunc):
+            raise refusal(f"{sql_name(call)}(), registered by a user, of all rows", call, "Group by a column.")
 
 
 def _null(data_type: str | None) -> exp.Expression:

@@ -124,9 +124,11 @@ def _check_grouped(block: Block, expressions: list[exp.Expression]) -> None:
     for expression in expressions:
         stray = [name for name in references(expression) if name in labels and name not in available]
         if stray:
+            own = next((str(call.this) for call in expression.find_all(exp.Anonymous)), "")
+            hint = f" If {own}() aggregates, name it in the view's property 'ivm.aggregate_functions'." if own else ""
             raise complaint(
                 DefinitionError,
-                f"Column {labels[stray[0]]!r} is neither in GROUP BY nor inside an aggregate.",
+                f"Column {labels[stray[0]]!r} is neither in GROUP BY nor inside an aggregate.{hint}",
                 expression,
                 "GROUP BY",
             )

@@ -16,7 +16,7 @@ GENERATORS = frozenset(
 
 def sql_name(node: exp.Expr) -> str:
     """The name that a function is called by, in lower case; empty for what is no function."""
-    if isinstance(node, exp.Anonymous):
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
         return str(node.this).lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else ""
 
