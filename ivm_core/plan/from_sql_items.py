@@ -55,6 +55,7 @@ def _star(node: exp.Expr, block: Block) -> list[Item]:
         raise refusal("* REPLACE or RENAME", node, "List the columns.")
     qualifier = tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
     fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
+    fields.sort(key=lambda f: f.starred)  # the columns that USING hides come first
     left_out = {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
     if not fields and not left_out and match_field(scope, qualifier, node) is not None:
         return _struct_star(node, block)

@@ -211,29 +211,34 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
 def _join_using(
     left: Relation, right: Relation, kind: JoinKind, using: tuple[str, ...], node: exp.Join, scope: Scope
 ) -> Relation:
-    """USING and NATURAL: the shared columns come once, unqualified; FULL JOIN takes the side that is there."""
+    """USING and NATURAL: the shared columns come once, first, from the side that is always there; FULL JOIN takes either.
+
+    The other side's can be named with its qualifier only, and ``u.*`` begins with them, as in Spark.
+    """
     pairs = [(_one(left, label, node), _one(right, label, node)) for label in using]
     condition = both(*(exp.EQ(this=column(one.name), expression=column(other.name)) for one, other in pairs))
-    joined = Join(left.plan, right.plan, kind, condition)
-    correlated = (*left.correlated, *right.correlated)
-    if kind in (JoinKind.SEMI, JoinKind.ANTI):
-        return Relation(joined, left.fields, correlated)
-    if kind == JoinKind.FULL:
-        shared = tuple(
-            Named(scope.context.fresh(one.label), exp.Coalesce(this=column(one.name), expressions=[column(other.name)]))
-            for one, other in pairs
-        )
-        plan: Join | Project = Project(joined, (*shared, *keep(joined.names)))
-        names = [item.name for item in shared]
-    else:
-        plan = joined
-        names = [(other if kind == JoinKind.RIGHT else one).name for one, other in pairs]
-    sides = {f for pair in pairs for f in pair}
-    fields = (
-        *(Field(one.label, name) for (one, _), name in zip(pairs, names, strict=True)),
-        *(replace(f, starred=f.starred and f not in sides) for f in (*left.fields, *right.fields)),
-    )
-    return Relation(plan, fields, correlated)
+    plan: Join | Project = Join(left.plan, right.plan, kind, condition)
+    ones, others = tuple(one for one, _ in pairs), tuple(other for _, other in pairs)
+    shared, hidden = ones, others
+    match kind:
+        case JoinKind.SEMI | JoinKind.ANTI:
+            right, hidden = replace(right, fields=()), ()
+        case JoinKind.RIGHT:
+            shared, hidden = others, ones
+        case JoinKind.FULL:
+            either = tuple(
+                Named(
+                    scope.context.fresh(one.label),
+                    exp.Coalesce(this=column(one.name), expressions=[column(other.name)]),
+                )
+                for one, other in pairs
+            )
+            plan = Project(plan, (*either, *keep(plan.names)))
+            shared = tuple(Field(one.label, named.name) for one, named in zip(ones, either, strict=True))
+            hidden = (*ones, *others)
+    rest = (f for f in (*left.fields, *right.fields) if f not in (*ones, *others))
+    fields = (*shared, *(replace(f, starred=False) for f in hidden), *rest)
+    return Relation(plan, fields, (*left.correlated, *right.correlated))
 
 
 def _one(relation: Relation, label: str, node: exp.Join) -> Field:

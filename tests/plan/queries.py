@@ -268,6 +268,13 @@ select q.`(a + 1)`, q.`count(1)` from (select a + 1, count(*) from t group by a 
 select cast(a as string) as z, 'x' as y, a div 2 as h from t
 select u.*, t.b from t left join u using (a)
 select u.* from t full join u using (a)
+select u.* from u join w using (k)
+select w.* from u right join w using (k)
+select * from (select w.* from u left join w using (k)) q
+select u.*, w.y from u full join w using (k)
+select u.* from u left semi join w using (k)
+select * from u left anti join w using (k)
+select u.* from t join u using (a) right join (select x, y, k as q from w join u using (k)) q using (x)
 select t.*, u.k from t full join u using (a)
 select * from t natural join u natural join w
 select w.* from u natural join w
