@@ -1,4 +1,4 @@
-"""Users' own expectations: ``<project>/expectations/<view>.json``, checked without running or importing anything."""
+"""Users' own expectations: ``<project>/expectations/<view>.json`` or ``.py``, checked without running or importing anything."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.definition import ViewDefinition
 from ivm_core.validate.expectations import Expectation, read_expectations
+from ivm_core.validate.expectations_python import read_python
 
 FOLDER = "expectations"
+_READERS = {".json": read_expectations, ".py": read_python}
 
 
 def read_folder(root: Path, views: Iterable[ViewDefinition]) -> dict[str, tuple[Expectation, ...]]:
@@ -23,12 +25,13 @@ def read_folder(root: Path, views: Iterable[ViewDefinition]) -> dict[str, tuple[
     for file in sorted((root / FOLDER).glob("*.*")):
         try:
             view = names.get(file.stem.lower())
-            if file.suffix != ".json":
-                raise DefinitionError("Expectations are JSON files: code is not run.", construct=FOLDER)
+            read = _READERS.get(file.suffix)
+            if read is None:
+                raise DefinitionError("Expectations are .json or .py files.", construct=FOLDER)
             if view is None or view in found:
                 problem = "a view without a file in the project" if view is None else f"{view} a second time"
                 raise DefinitionError(f"The file names {problem}.", construct=FOLDER)
-            found[view] = read_expectations(file.read_text(encoding="utf-8"))
+            found[view] = read(file.read_text(encoding="utf-8"))
         except (DefinitionError, UnicodeDecodeError) as error:
             message = error.message if isinstance(error, DefinitionError) else "This is not UTF-8 text."
             raise DefinitionError(f"{FOLDER}/{file.name}: {message}", construct=FOLDER) from None

@@ -87,7 +87,11 @@ def read_expectations(text: str) -> tuple[Expectation, ...]:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DefinitionError(f"This is not JSON: {error}.", construct="expectations") from None
-    listed = found.get("expectations") if isinstance(found, dict) else found
+    return read_items(found.get("expectations") if isinstance(found, dict) else found)
+
+
+def read_items(listed: Any) -> tuple[Expectation, ...]:
+    """A list of objects in the JSON form. Raises DefinitionError as ``read_expectations`` does."""
     if not isinstance(listed, list) or len(listed) > MOST:
         _refuse(f"A suite has a list `expectations` of at most {MOST} objects")
     return tuple(_read(item, number) for number, item in enumerate(listed, 1))

@@ -10,6 +10,7 @@ from ivm_core.errors import DefinitionError
 from ivm_core.maintain.expectations import read_folder
 from ivm_core.plan.definition import parse_definition
 from ivm_core.validate.expectations import TYPES, read_expectations, to_json
+from ivm_core.validate.expectations_python import read_python
 
 UNIQUE = {"type": "expect_column_values_to_be_unique", "kwargs": {"column": "k"}}
 
@@ -76,7 +77,9 @@ def test_every_type_is_one_of_great_expectations_with_these_arguments():
         ("gold.a.json", "[]", None),
         ("totals.json", "[]", None),
         ("gold.b.json", "[]", "without a file"),
-        ("gold.a.py", "raise SystemExit", "code is not run"),
+        ("gold.a.py", "raise SystemExit", "only imports, constants"),
+        ("gold.a.py", "import great_expectations as gx\nexpectations = []", None),
+        ("gold.a.yaml", "", ".json or .py"),
         ("gold.a.json", "{", "not JSON"),
     ],
 )
@@ -90,3 +93,52 @@ def test_files(tmp_path, file, text, problem):
     else:
         with pytest.raises(DefinitionError, match=f"expectations/{file}.*{problem}"):
             read_folder(tmp_path, [view])
+
+
+MODULE = """
+'''What must hold.'''
+import great_expectations as gx
+from great_expectations.expectations import ExpectColumnPairValuesAToBeGreaterThanB
+
+COUNTRIES = {"CH", "FR"}  # where we sell
+expectations = [
+    gx.expectations.ExpectColumnValuesToBeInSet(column="k", value_set=COUNTRIES, mostly=0.9, severity="warning", notes="so far"),
+    ExpectColumnPairValuesAToBeGreaterThanB(column_A="a", column_B="b", or_equal=True),
+    gx.expectations.ExpectTableRowCountToBeBetween(min_value=-1),
+]
+"""
+
+
+def test_a_python_file_is_read_and_not_run():
+    one, two, three = read_python(MODULE)
+    assert sorted(one.kwargs.pop("value_set")) == ["CH", "FR"]
+    assert (one.type, one.kwargs) == ("expect_column_values_to_be_in_set", {"column": "k", "mostly": 0.9})
+    assert (one.severity, one.note) == ("warning", "so far")
+    assert (two.type, two.columns) == ("expect_column_pair_values_a_to_be_greater_than_b", ("a", "b"))
+    assert three.kwargs == {"min_value": -1}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("expectations = [", "not Python"),
+        ("x = 1", "no list `expectations`"),
+        ("import os\nos.system('true')", "line 2"),
+        ("x = open('/etc/passwd').read()\nexpectations = []", "read and not run"),
+        ("expectations = [E(column=f'{1}')]", "read and not run"),
+        ("expectations = [E(column=unknown)]", "read and not run"),
+        ("expectations = [E('k')]", "named arguments"),
+        ("expectations = [E(**{'column': 'k'})]", "without"),
+        ("expectations = ['expect']", "a call"),
+        (
+            "expectations = [gx.expectations.UnexpectedRowsExpectation(unexpected_rows_query='SELECT 1')]",
+            "unexpected_rows",
+        ),
+        ("expectations = [gx.expectations.ExpectColumnToExist(column='k', column_index=1)]", "column_index"),
+        ("if True:\n    expectations = []", "only imports"),
+        ("-" * 100_000 + "1", "not Python"),
+    ],
+)
+def test_a_python_file_that_is_no_data_is_refused(text, problem):
+    with pytest.raises(DefinitionError, match=problem):
+        read_python(text)
