@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -53,6 +54,13 @@ class Groups:
         if expression.find(exp.Placeholder):
             self.subqueries.append((written, self.keys[position].name))
         return position
+
+    def keep_apart(self, names: Sequence[str]) -> None:
+        """Group by these columns of the plan too."""
+        if names and (not self.keys or self.sets is not None):
+            raise refusal("a LATERAL aggregate of this kind that computes with outer columns", None, "Join the tables.")
+        for name in names:
+            self.add_key(column(name), name)
 
     def over(self, expression: exp.Expression, label: str = "") -> exp.Expression:
         """A resolved expression rewritten over the groups' columns; what it aggregates is added to the aggregates."""

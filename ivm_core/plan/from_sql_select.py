@@ -71,6 +71,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     groups = Groups(block)
     if grouped:
         bind_keys(groups, group, items, scope)
+        groups.keep_apart(beside)
         bound = [groups.over(value, label or "") for (label, _), value in zip(items, bound, strict=True)]
         having = groups.over(having) if having is not None else None
         qualify = groups.over(qualify) if qualify is not None else None

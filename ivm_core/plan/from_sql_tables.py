@@ -256,10 +256,12 @@ def _lateral(left: Relation, node: exp.Expr, scope: Scope, kind: JoinKind, on: e
     qualifier = (alias.name.lower(),) if alias is not None and alias.name else ()
     if isinstance(body, exp.Query):
         condition = None if isinstance(on, exp.Boolean) and on.this else on
-        if kind not in (JoinKind.INNER, JoinKind.LEFT) or (condition is not None and kind != JoinKind.INNER):
-            raise refusal(f"{kind.value.upper()} JOIN LATERAL with a condition", node)
-        joined = join_lateral(left, body, inner, kind, qualifier, _labels(node))
-        if condition is None:
+        if kind not in (JoinKind.INNER, JoinKind.LEFT):
+            raise refusal(f"{kind.value.upper()} JOIN LATERAL", node)
+        joined = join_lateral(
+            left, body, inner, kind, qualifier, _labels(node), condition if kind == JoinKind.LEFT else None
+        )
+        if condition is None or kind == JoinKind.LEFT:
             return joined
         block = Block(replace(scope, fields=joined.fields), joined.plan, list(joined.correlated))
         apply_conditions(block, resolve(condition, block.scope))

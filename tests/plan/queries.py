@@ -407,6 +407,15 @@ select l.* from t, lateral (select * from u where u.k = t.a) l
 select t.a, l.y, l.z from t, lateral (select x as y, z from (select u.x, u.k as z from u where u.a > 0) q where q.z = t.a) l
 select t.a, l.a as la from t, lateral (select a + 1 as a) l
 select l.x from lateral (select 1 as x) l
+select t.a, l.y from t left join lateral (select u.x + t.b as y from u where u.a = t.a) l
+select t.a, l.y, l.z from t left join lateral (select u.x as y, t.b as z from u where u.a = t.a and u.x > t.b) l on true
+select t.a, l.y from t left join lateral (select u.x as y from u where u.a = t.a) l on l.y > t.b
+select t.a, l.y from t left join lateral (select u.x - t.b as y from u where u.a = t.a) l on l.y > 0 and t.b < 3
+select t.a, l.k, l.m from t left join lateral (select u.k, max(u.x) + t.b as m from u where u.a = t.a group by u.k) l on true
+select t.a, l.k, l.m from t, lateral (select u.k, max(u.x) + t.b as m, count(*) as n from u where u.a = t.a group by u.k having count(*) > 0) l
+select t.a, l.m from t, lateral (select u.k, sum(u.x + t.b) as m from u where u.a = t.a group by u.k) l
+select t.a, l.m from t, lateral (select distinct u.x + t.b as m from u where u.a = t.a) l
+select t.b, l.m, count(*) as n from t left join lateral (select u.x * t.b as m from u join w on u.k = w.k where w.y > t.b) l group by t.b, l.m
 select t.a, x.* from t left join lateral posexplode(filter(array(a, b), i -> i > 1)) as x on true
 select t.a, x.p, x.q from t left join lateral inline(filter(array(named_struct('p', a, 'q', b)), x -> x.p > 1)) as x on true
 select t.a, x.e from t left join lateral explode(filter(array(a, b), i -> i > 1)) as x(e) on true
