@@ -234,6 +234,9 @@ select a from t limit 0
 
 # DuckDB has other names, other types, another column order for USING, or no such construct.
 SPARK_ONLY = """
+select a, sum(b) as b from t group by a having b > 1
+select a, count(*) as b from t group by a having b > 1 and sum(b) < 9
+select a % 2 as a, count(*) as n from t group by a % 2 having a = 1
 select a, hash(*) as h from t
 select to_json(struct(*)) as j from (select a, b as p from t where c > 1)
 select t.a, hash(u.*) as h, array(u.* except (x)) as l from t join u on t.a = u.a
