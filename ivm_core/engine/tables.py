@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlglot
+from pyspark.errors import AnalysisException
 from sqlglot import exp
 
 from ivm_core.engine.bindings import tables_of
@@ -14,7 +15,7 @@ from ivm_core.engine.location import local_path
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import STATE_TABLE
-from ivm_core.errors import BaseTableError, UnknownTableError
+from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
 from ivm_core.plan.dialect import SparkAsWritten
 
 if TYPE_CHECKING:
@@ -72,8 +73,12 @@ def table_exists(spark: SparkSession, name: str) -> bool:
 
 
 def analyse(spark: SparkSession, query: str) -> tuple[tuple[str, str], ...]:
-    """Names and types of a query's columns by Spark's own analysis; nothing is run."""
-    return tuple((field.name, field.dataType.simpleString()) for field in spark.sql(query).schema)
+    """Names and types of a query's columns by Spark's own analysis; nothing is run. Raises ``DefinitionError``."""
+    try:
+        return tuple((field.name, field.dataType.simpleString()) for field in spark.sql(query).schema)
+    except AnalysisException as error:  # a ParseException is one too
+        said, _, _ = str(error).strip().partition(" SQLSTATE:")
+        raise DefinitionError(f"Spark does not accept the query: {said.splitlines()[0]}") from error
 
 
 def register_table(spark: SparkSession, name: str, location: str) -> None:

@@ -13,7 +13,7 @@ from ivm_core.batch.model import Cut
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import BatchRecord, TableRecord, ViewRecord
 from ivm_core.maintain.explain import explain
-from ivm_core.maintain.group import in_utc, maintain_views, make_cut, pending_views, qualified, select_views
+from ivm_core.maintain.group import in_utc, maintain_views, make_cut, pending_views, select_views
 from ivm_core.maintain.inspect import doctor, lineage, status
 from ivm_core.maintain.model import Check, Explanation, Mode, PlannedChange, ViewStatus
 from ivm_core.maintain.project import apply_project, plan_project
@@ -22,6 +22,7 @@ from ivm_core.maintain.session import Session
 from ivm_core.maintain.validation import validate_view
 from ivm_core.maintain.view import repair_view
 from ivm_core.plan.definition import Policy
+from ivm_core.plan.names import qualified
 from ivm_core.settings import Settings
 from ivm_core.validate.model import ValidationReport
 

@@ -11,15 +11,15 @@ from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind
 from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job, net
-from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.job.strategy import strategy_of
-from ivm_core.maintain.group import qualified
 from ivm_core.maintain.model import Explanation, OperatorStrategy
-from ivm_core.maintain.register import check_free, resolve_table, tables_of
+from ivm_core.maintain.register import check_free, compile_checked
 from ivm_core.maintain.session import Session
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.explain import explain as plan_text
+from ivm_core.plan.names import qualified
 from ivm_core.plan.nodes import Project, Scan, operators
 
 _STATE = {
@@ -106,5 +106,4 @@ def _compiled(session: Session, view_or_sql: str) -> CompiledView:
         return session.compiled(session.catalog.view(qualified(view_or_sql)))
     definition = parse_definition(view_or_sql)
     check_free(session, definition.name)
-    schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
-    return compile_view(definition.name, definition.query, schemas)
+    return compile_checked(session, definition)

@@ -24,6 +24,7 @@ from ivm_core.maintain.upkeep import keep_up
 from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
+from ivm_core.plan.names import qualify_all
 
 logger = logging.getLogger(__name__)
 
@@ -33,16 +34,11 @@ Progress = Callable[[str, str], None]
 def select_views(session: Session, names: Iterable[str] | None, group: str | None) -> tuple[ViewRecord, ...]:
     """The named views, or those of a group, or all; upstream views before their dependants. Raises UnknownViewError."""
     if names is not None:
-        chosen = {view.name: view for view in (session.catalog.view(qualified(name)) for name in names)}
+        chosen = {view.name: view for view in (session.catalog.view(name) for name in qualify_all(names))}
     else:
         chosen = {view.name: view for view in session.catalog.views(group)}
     order = TopologicalSorter({name: [t for t in view.tables if t in chosen] for name, view in sorted(chosen.items())})
     return tuple(chosen[name] for name in order.static_order())
-
-
-def qualified(name: str) -> str:
-    """``v`` → ``default.v``, in lower case."""
-    return name.lower() if "." in name else f"default.{name.lower()}"
 
 
 def in_utc(instant: datetime) -> datetime:

@@ -10,18 +10,18 @@ from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import ViewActivity, ViewRecord
 from ivm_core.engine.session import jars, java_version
 from ivm_core.errors import IvmError
-from ivm_core.maintain.group import qualified
 from ivm_core.maintain.model import Check, ViewStatus
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing
 from ivm_core.plan.clock import CLOCK, clock_columns
+from ivm_core.plan.names import qualify_all
 
 FEED = "delta.enableChangeDataFeed"
 
 
 def status(session: Session, views: Iterable[str] | None = None) -> list[ViewStatus]:
     """The status of the named views, or of all, by name. Raises UnknownViewError."""
-    wanted = None if views is None else {session.catalog.view(qualified(name)).name for name in views}
+    wanted = None if views is None else {session.catalog.view(name).name for name in qualify_all(views)}
     return [_status(session, item) for item in session.catalog.activity() if wanted is None or item.view.name in wanted]
 
 

@@ -12,6 +12,7 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
 from ivm_core.delta.differentiate import differentiate
+from ivm_core.engine.functions import check_functions
 from ivm_core.engine.tables import analyse, describe_table, drop_state, register_table
 from ivm_core.errors import (
     DefinitionError,
@@ -24,9 +25,13 @@ from ivm_core.errors import (
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build
-from ivm_core.plan.clock import spell_for_spark
+from ivm_core.plan.clock import CLOCK, spell_for_spark
 from ivm_core.plan.definition import Policy, ViewDefinition, parse_definition
+from ivm_core.plan.names import qualified
 from ivm_core.plan.schema import TableSchema
+from ivm_core.plan.to_sql import to_sql
+
+Columns = tuple[tuple[str, str], ...]  # name and Spark type
 
 
 def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRecord:
@@ -76,13 +81,12 @@ def check_free(session: Session, name: str) -> None:
         raise InvalidNameError(f"{name} is the name of a base table. Choose another name.")
 
 
-def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledView, tuple[tuple[str, str], ...]]:
+def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledView, Columns]:
     """Compile a definition and compare it with Spark's own analysis, without creating anything.
 
     Also returns the columns with their Spark types.
     """
-    schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
-    compiled = compile_view(definition.name, definition.query, schemas)
+    compiled = compile_checked(session, definition)
     analysed = analyse(session.spark_with_names, spell_for_spark(definition.query).sql(dialect="spark"))
     names = tuple(name for name, _ in analysed)
     if tuple(n.lower() for n in names) != tuple(n.lower() for n in compiled.columns):
@@ -90,6 +94,8 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
             f"{definition.name}: the compiled query has the columns {', '.join(compiled.columns)}, Spark's own analysis "
             f"gives {', '.join(names)}. Give every column an alias with AS."
         )
+    if CLOCK not in compiled.tables:  # no table of that name could be analysed
+        _check_types(definition.name, analysed, analyse(session.spark_with_names, to_sql(compiled.plan)))
     if definition.policy is Policy.INCREMENTAL_STRICT:
         try:
             differentiate(compiled.plan, frozenset(compiled.tables))
@@ -100,6 +106,23 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
                 reason=Reason.UNSUPPORTED_OPERATOR,
             ) from None
     return compiled, tuple((name, type_) for name, (_, type_) in zip(compiled.columns, analysed, strict=True))
+
+
+def _check_types(view: str, written: Columns, compiled: Columns) -> None:
+    """Raise DefinitionError where a column of the compiled query has another type than Spark gives the text as written."""
+    for (name, wanted), (_, made) in zip(written, compiled, strict=True):
+        if wanted != made:
+            raise DefinitionError(
+                f"{view}: the compiled query makes {name} a {made}, Spark's own analysis a {wanted}. Write the column "
+                "otherwise, or CAST it."
+            )
+
+
+def compile_checked(session: Session, definition: ViewDefinition) -> CompiledView:
+    """Compile a definition over the tables and the functions that the session knows."""
+    schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
+    check_functions(session.spark_with_names, definition.query)
+    return compile_view(definition.name, definition.query, schemas)
 
 
 # Spark reads `format`.`path` as a file, whatever the catalogue says.
@@ -153,7 +176,7 @@ def register_base_table(
     foreign_keys: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...] = (),
 ) -> TableRecord:
     """Tell the catalogue of a Delta table, with its declared keys. ``location``: where the session does not know it."""
-    name = name.lower() if "." in name else f"default.{name.lower()}"
+    name = qualified(name)
     if location is not None:
         register_table(session.spark_with_names, name, location)
     info = describe_table(session.spark_with_names, name)

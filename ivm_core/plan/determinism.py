@@ -81,6 +81,13 @@ def check_determinism(query: exp.Expr) -> None:
             raise complaint(UnsupportedConstruct, "The type TIME cannot be kept in a view.", node.parent, "TIME")
         if name == "aes_encrypt" and not _is_fixed_cipher(node):
             raise complaint(NondeterministicError, f"aes_encrypt() cannot be used in a view. {_RANDOM}", node, name)
+        if (isinstance(node, exp.Collate) or name == "collate") and not isinstance(
+            node.find_ancestor(exp.Where, exp.Query), exp.Where
+        ):
+            advice = "Delta stores no such strings. Compare and group by lower(…)."
+            raise complaint(
+                UnsupportedConstruct, f"COLLATE outside WHERE cannot be kept in a view. {advice}", node, "COLLATE"
+            )
         word = _special_word(node)
         if word:
             message = f"{word!r} as a date or time cannot be used in a view. {_CLOCK}"

@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 CALLED = "called"  # in an expression's meta: the name that a function was called by, where it has several
 
-_AS_WRITTEN = ("parse_json", "percentile_cont", "percentile_disc", "to_char", "unix_date")
+_AS_WRITTEN = ("collate", "parse_json", "percentile_cont", "percentile_disc", "to_char", "unix_date")
 
 Builder = Callable[[list[exp.Expr]], exp.Expr]
 _BUILDERS: dict[str, Builder] = _Parser.FUNCTIONS

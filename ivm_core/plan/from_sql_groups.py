@@ -85,6 +85,22 @@ class Groups:
             marked = expect_expression(marked.transform(lambda node: column(keys[node]) if node in keys else node))
         return substitute(marked, replaced)
 
+    def prefer_aliases(self, having: exp.Expression, scope: Scope) -> exp.Expression:
+        """A name in HAVING that is a column's and an alias means the alias where the column is no key.
+
+        ``SELECT a, sum(b) AS b FROM t GROUP BY a HAVING b > 1`` asks for the sum; inside of an aggregate, b is the column.
+        """
+        aggregates: dict[str, exp.Expression] = {}
+        bare = replace_aggregates(having, lambda call: _stash(aggregates, call))
+        keys = {key.expression for key in self.keys}
+        labels = {f.name: f.label.lower() for f in scope.fields}
+        meant = {
+            node.name: scope.aliases[labels[node.name]]
+            for node in bare.find_all(exp.Column)
+            if node not in keys and labels.get(node.name) in scope.aliases
+        }
+        return substitute(substitute(bare, meant), aggregates) if meant else having
+
     def _key_in_place(self, expression: exp.Expression, key: exp.Expression, name: str) -> exp.Expression:
         """The expression with the key's column wherever the key, which holds a subquery, stands in it."""
 

@@ -15,7 +15,7 @@ from ivm_core.plan.from_sql_windows import name_windows
 from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import column
 from ivm_core.plan.rewrite import expect_expression
-from ivm_core.plan.scope import Relation, Scope, complaint, match_field, refusal, resolve
+from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.types import parse_type
 from ivm_core.plan.types_expression import type_of
 from ivm_core.plan.types_plan import types_of
@@ -32,7 +32,7 @@ def expand_items(select: exp.Select, block: Block) -> list[Item]:
         elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
             items.extend(_star(expression, block))
         else:
-            named = name_windows(expression, select)
+            named = name_windows(spread_stars(expression, block.scope), select)
             items.append((_label(named), named.unalias()))
     if not items:
         raise complaint(DefinitionError, "The SELECT list is empty.", select, "SELECT")
@@ -50,21 +50,50 @@ def _label(expression: exp.Expr) -> str | None:
 def _star(node: exp.Expr, block: Block) -> list[Item]:
     """``*``, ``t.*``, ``t.struct.*`` and ``* EXCEPT (…)``; each column by its plan name."""
     scope = block.scope
+    fields, left_out = _starred(node, scope)
+    qualifier = _qualifier(node)
+    if not fields and not left_out and match_field(scope, qualifier, node) is not None:
+        return _struct_star(node, block)
+    return [(f.label, _Bound(this=column(f.name))) for f in _chosen(node, fields, left_out)]
+
+
+def spread_stars(expression: exp.Expr, scope: Scope) -> exp.Expr:
+    """``hash(*)`` → ``hash(a, b)``: a star among a function's arguments is its columns; that of ``count(*)`` is none."""
+    if expression.find(exp.Star) is None:
+        return expression
+    tree = expression.copy()
+    for star in list(tree.find_all(exp.Star)):
+        node = star.parent if isinstance(star.parent, exp.Column) else star
+        inner = node.find_ancestor(exp.Query) is not None or isinstance(node.parent, exp.Count | exp.Distinct)
+        if inner or node.index is None:
+            continue
+        fields = _chosen(node, *_starred(node, scope))
+        node.replace([exp.column(f.label, *reversed(f.qualifier), quoted=True) for f in fields])
+    return tree
+
+
+def _qualifier(node: exp.Expr) -> tuple[str, ...]:
+    return tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
+
+
+def _starred(node: exp.Expr, scope: Scope) -> tuple[list[Field], set[str]]:
+    """The fields that a star stands for, and the names, in lower case, that its EXCEPT leaves out."""
     star = node.this if isinstance(node, exp.Column) else node
     if star.args.get("replace") or star.args.get("rename"):
         raise refusal("* REPLACE or RENAME", node, "List the columns.")
-    qualifier = tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
+    qualifier = _qualifier(node)
     fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
     fields.sort(key=lambda f: f.starred)  # the columns that USING hides come first
-    left_out = {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
-    if not fields and not left_out and match_field(scope, qualifier, node) is not None:
-        return _struct_star(node, block)
+    return fields, {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
+
+
+def _chosen(node: exp.Expr, fields: list[Field], left_out: set[str]) -> list[Field]:
     if not fields:
         raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
     unknown = left_out - {f.label.lower() for f in fields}
     if unknown:
         raise complaint(DefinitionError, f"EXCEPT names no column of *: {', '.join(sorted(unknown))}.", node, "EXCEPT")
-    return [(f.label, _Bound(this=column(f.name))) for f in fields if f.label.lower() not in left_out]
+    return [f for f in fields if f.label.lower() not in left_out]
 
 
 def _struct_star(node: exp.Expr, block: Block) -> list[Item]:

@@ -73,7 +73,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         bind_keys(groups, group, items, scope)
         groups.keep_apart(beside)
         bound = [groups.over(value, label or "") for (label, _), value in zip(items, bound, strict=True)]
-        having = groups.over(having) if having is not None else None
+        having = groups.over(groups.prefer_aliases(having, outputs)) if having is not None else None
         qualify = groups.over(qualify) if qualify is not None else None
         sort = [groups.over(item) for item in sort]
         defaults = groups.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot.tokenizer_core import TokenType
 
 from ivm_core.errors import InvalidNameError
@@ -29,6 +31,23 @@ def parse_name(cursor: Cursor, kind: str) -> str:
         if problem:
             raise InvalidNameError(f"{part!r} cannot name a {kind}: {problem}.", line=line, column=column)
     return ".".join((DEFAULT_SCHEMA, *parts)[-2:]).lower()
+
+
+def qualified(name: str) -> str:
+    """``v`` → ``default.v``, in lower case; every spelling that CREATE takes names the same view.
+
+    >>> qualified("Sales"), qualified("`gold`.`Sales`"), qualified("spark_catalog.gold.sales")
+    ('default.sales', 'gold.sales', 'gold.sales')
+    """
+    parts = [part.strip().strip("`") for part in name.lower().split(".")]
+    if len(parts) == 3 and parts[0] == "spark_catalog":
+        parts = parts[1:]
+    return ".".join(parts if len(parts) > 1 else [DEFAULT_SCHEMA, *parts])
+
+
+def qualify_all(names: Iterable[str]) -> tuple[str, ...]:
+    """The names completed; a single name need not stand in a list: its letters are no names."""
+    return tuple(qualified(name) for name in ([names] if isinstance(names, str) else names))
 
 
 def name_problem(name: str) -> str:

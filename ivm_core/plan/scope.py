@@ -138,6 +138,8 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
                 raise refusal("window() outside SELECT and GROUP BY", node, "Select it in a subquery.")
             case exp.Column(this=exp.Star()):
                 raise refusal("* inside an expression", node, "List the columns.")
+            case exp.Star() if not isinstance(node.parent, exp.Count | exp.Distinct):
+                raise refusal("* inside an expression", node, "List the columns.")
             case exp.CurrentDate() | exp.CurrentTimestamp() if "start" not in node.meta and _is_field(node, scope):
                 return _look_up(exp.column(node.sql_name().lower()), scope)  # written like a column, and there is one
             case _ if (read := clock_column(node)) is not None:

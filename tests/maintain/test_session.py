@@ -35,3 +35,12 @@ def test_names_are_known_where_they_are_used(spark, place, given):
         assert spark.catalog.tableExists("named.totals") is given
         assert engine.query("SELECT total FROM named.totals").collect() == [(3,)]
         assert spark.catalog.tableExists("named.totals")
+
+
+@pytest.mark.parametrize("spelling", ["named.totals", "Named.TOTALS", "`named`.`totals`", "spark_catalog.named.totals"])
+def test_every_spelling_that_create_takes_names_the_view(spark, place, spelling):
+    with Engine.open(spark=spark, **place) as engine:
+        assert engine.read(spelling).collect() == []
+        (report,) = engine.maintain(spelling)  # one name need not stand in a list
+        (status,) = engine.status(spelling)
+        assert (report.view, status.view) == ("named.totals", "named.totals")

@@ -234,6 +234,17 @@ select a from t limit 0
 
 # DuckDB has other names, other types, another column order for USING, or no such construct.
 SPARK_ONLY = """
+select a, sum(b) as b from t group by a having b > 1
+select a, count(*) as b from t group by a having b > 1 and sum(b) < 9
+select a % 2 as a, count(*) as n from t group by a % 2 having a = 1
+select a, hash(*) as h from t
+select to_json(struct(*)) as j from (select a, b as p from t where c > 1)
+select t.a, hash(u.*) as h, array(u.* except (x)) as l from t join u on t.a = u.a
+select t.b, md5(concat_ws('|', *)) as h from t join u using (a)
+select a, max(struct(*)).x as m, count(*) as n from u group by a
+select a, (select max(struct(*)).y from w where w.k = t.a) as m from t
+select hash(*) as h, row_number() over (partition by hash(* except (x)) order by x) as r from u
+select a from t where collate(s, 'UTF8_LCASE') = 'X' or s collate UTF8_LCASE < 'y'
 select s, count(not a > 1, b in (1, 2)) as c from t group by s
 select a, count(b) as n, count(a, b) as m from t group by a
 select a, stddev(b) as sd, var_pop(b) as vp, corr(a, b) as co from t group by a
