@@ -36,6 +36,8 @@ def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression],
             query.args.get("limit") or query.args.get("offset"),
             "LIMIT",
         )
+    if relation.correlated and count == 0:
+        return replace(relation, plan=Filter(relation.plan, exp.false()), one_row=False, at_most_one_row=True)
     if relation.correlated:
         return _limit_per_key(relation, query, order, count, offset, context)
     return replace(

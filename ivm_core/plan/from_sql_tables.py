@@ -116,6 +116,8 @@ def _aliased(relation: Relation, node: exp.Expr, scope: Scope) -> Relation:
     alias = node.args.get("alias")
     if alias is None:
         return relation
+    if isinstance(alias.this, exp.Parameter):  # t@v1
+        raise refusal("time travel in FROM", node)
     labels = tuple(item.name for item in alias.args.get("columns") or [])
     name = (alias.name.lower(),) if alias.name else ()
     if labels and len(labels) != len([f for f in relation.fields if f.starred]):

@@ -230,6 +230,8 @@ select a from t union all select k from u order by 1 limit 4
 select a, b from t order by 2, 1 limit 3
 select a from t order by a
 select a from t limit 0
+select a from t where not exists (select 1 from u where u.a = t.a limit 0)
+select a, (select x from u where u.a = t.a limit 0) as x from t
 """.strip().splitlines()
 
 # DuckDB has other names, other types, another column order for USING, or no such construct.
