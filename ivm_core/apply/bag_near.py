@@ -17,7 +17,9 @@ from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
 
 _IDS = (BATCH_COLUMN, ROW_COLUMN)
-_TOLERANCE = exp.Literal.number("1e-6")  # relative to the larger value, absolute below 1
+# Relative to the larger value, absolute below 1. The nearest row is not searched for beyond the first; rows to remove that
+# differ by less than the second are one row.
+_FARTHEST, _SAME = exp.Literal.number("1e-6"), exp.Literal.number("1e-12")
 _PLACE = "__ivm_place_"  # of a value among those that are near to one another, by approximate column
 _STEP = "__ivm_step_"
 
@@ -70,7 +72,7 @@ def _without(rows: exp.Select, found: str) -> exp.Select:
 
 
 def _needed(exact: Sequence[str], approximate: Sequence[str], weighted: str) -> exp.Select:
-    """The rows to remove with their copies; those that differ by less than the tolerance are one row.
+    """The rows to remove with their copies; those that nearly equal one another are one row.
 
     Two terms of a batch may take away copies of one stored row, each with digits of its own.
     """
@@ -99,7 +101,7 @@ def _needed(exact: Sequence[str], approximate: Sequence[str], weighted: str) -> 
 def _starts(name: str, exact: Sequence[str]) -> exp.Expr:
     """1 where the value is far from the next smaller one of the rows with the same exact columns, else 0."""
     smaller = _over(exp.Lag(this=col(name)), name, exact)
-    return case((_close(col(name), smaller), number(0)), otherwise=number(1))
+    return case((_close(col(name), smaller, _SAME), number(0)), otherwise=number(1))
 
 
 def _over(function: exp.Expr, name: str, exact: Sequence[str]) -> exp.Window:
@@ -112,15 +114,15 @@ def _order(*expressions: exp.Expr) -> exp.Order:
 
 def _near(name: str) -> exp.Expr:
     mine, other = col(name, TARGET), col(name, SOURCE)
-    return exp.or_(exp.NullSafeEQ(this=mine, expression=other), _close(mine.copy(), other.copy()))
+    return exp.or_(exp.NullSafeEQ(this=mine, expression=other), _close(mine.copy(), other.copy(), _FARTHEST))
 
 
-def _close(mine: exp.Expr, other: exp.Expr) -> exp.Expr:
+def _close(mine: exp.Expr, other: exp.Expr, tolerance: exp.Expr) -> exp.Expr:
     """Finite, and equal up to the tolerance."""
     distance = _absolute(exp.Sub(this=mine, expression=other))
     size = call("greatest", _absolute(mine.copy()), _absolute(other.copy()), number(1))
     finite = exp.LT(this=distance.copy(), expression=to_type(exp.Literal.string("Infinity"), "double"))
-    return exp.and_(finite, exp.LTE(this=distance, expression=exp.Mul(this=_TOLERANCE.copy(), expression=size)))
+    return exp.and_(finite, exp.LTE(this=distance, expression=exp.Mul(this=tolerance.copy(), expression=size)))
 
 
 def _distance(name: str) -> exp.Expr:
