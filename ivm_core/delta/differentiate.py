@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from ivm_core.delta.keys import difference, distinct_keys, having_keys, is_net, net, touched_by
 from ivm_core.plan.clock import CLOCK, clock_names
+from ivm_core.plan.inexact import exact_keys
 from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.nodes import (
     WEIGHT,
@@ -84,17 +85,20 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return _join(plan, changed)
         case Aggregate(source, keys):
             # Δ(γ_k Q) = γ_k(Q⁺ ⋉ K) − γ_k(Q⁻ ⋉ K), K = π_k ΔQ; without keys γ(Q⁺) − γ(Q⁻)
-            return _by_key(plan, source, tuple(key.expression for key in keys), changed, without_idle_time(plan))
+            expressions = exact_keys(tuple(key.expression for key in keys), source)
+            return _by_key(plan, source, expressions, changed, without_idle_time(plan))
         case Distinct(source):
             # Δ(δQ) = δ(Q⁺ ⋉ K) − δ(Q⁻ ⋉ K), K = all columns of ΔQ
-            return _by_key(plan, source, tuple(column(name) for name in source.names), changed)
+            return _by_key(plan, source, exact_keys(tuple(column(name) for name in source.names), source), changed)
         case Window(source):
             # Δ(ω_p Q) = ω_p(Q⁺ ⋉ K) − ω_p(Q⁻ ⋉ K), K = π_p ΔQ, p = what all functions are partitioned by
-            partition = common_partition(plan)
+            partition = exact_keys(common_partition(plan), source)
             return _by_key(plan, source, partition, changed, _below_windows(source, partition))
         case SetOperation(left, right):
             # Δ(L ∩ R) = (L⁺ ⋉ K) ∩ (R⁺ ⋉ K) − (L⁻ ⋉ K) ∩ (R⁻ ⋉ K), K = all columns of ΔL ∪ ΔR; so for EXCEPT
-            row = tuple(column(name) for name in plan.names)
+            row = exact_keys(tuple(column(name) for name in plan.names), plan)
+            if not row:
+                return _before_and_after(plan, changed)
             deltas = UnionAll((differentiate(left, changed), differentiate(right, changed)))
             restricted = [having_keys(source, row, distinct_keys(deltas, row)) for source in (left, right)]
             return _before_and_after(with_sources(plan, tuple(restricted)), changed)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from ivm_core.delta.differentiate import common_partition
 from ivm_core.delta.keys import is_groupable
 from ivm_core.delta.reasons import Code
+from ivm_core.plan.inexact import exact_keys
 from ivm_core.plan.nodes import (
     Aggregate,
     Changes,
@@ -113,6 +114,10 @@ def _join_rule(plan: Join, kind: JoinKind, condition: exp.Expression | None) -> 
 def _keyed(plan: Plan, keys: Sequence[exp.Expression], unit: str, codes: tuple[Code, Code]) -> OperatorRule:
     if not keys:
         return OperatorRule(_name(plan), Rule.WHOLE, f"one {unit} holds every row", codes[1])
+    below = (plan,) if isinstance(plan, SetOperation) else sources(plan)
+    keys = exact_keys(tuple(keys), *below)
+    if not keys:
+        return OperatorRule(_name(plan), Rule.WHOLE, "a floating-point sum is no key", Code.FLOATING_SUM)
     types = types_of(sources(plan)[0])
     for key in keys:
         type_ = type_of(key, types)

@@ -15,8 +15,9 @@ from enum import StrEnum
 
 from sqlglot import exp
 
-from ivm_core.delta.accumulators import Accumulator, Accumulators, accumulate
+from ivm_core.delta.accumulators import Accumulator, Accumulators, Unmergeable, accumulate
 from ivm_core.delta.reasons import Code
+from ivm_core.plan.inexact import exact_keys, inexact_columns, is_inexact
 from ivm_core.plan.nodes import (
     HIDDEN_PREFIX,
     Aggregate,
@@ -36,6 +37,7 @@ from ivm_core.plan.nodes import (
     column,
     keep,
     operators,
+    references,
     sources,
 )
 from ivm_core.plan.rewrite import substitute, with_sources
@@ -104,9 +106,9 @@ def derive_state(plan: Plan) -> StateLayout:
         stack.append(core)
         core = core.source
     match core:
-        case Aggregate():
+        case Aggregate(source, keys) if len(exact_keys(tuple(k.expression for k in keys), source)) == len(keys):
             return _groups(core, stack)
-        case Distinct(source):
+        case Distinct(source) if not inexact_columns(source):
             return _groups(Aggregate(source, keep(source.names), ()), stack)
     while stack and not isinstance(stack[-1], Limit):
         stack.pop()
@@ -153,7 +155,7 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
         f"{HIDDEN_PREFIX}{n}" if n.lower() == COUNT else n for n in safe_names(core.names)[: len(core.keys)]
     )
     keys = tuple(Named(name, key.expression) for name, key in zip(key_names, core.keys, strict=True))
-    outcome = accumulate(core.aggregates, types_of(core.source))
+    outcome = _inexact(core) or accumulate(core.aggregates, types_of(core.source))
     if isinstance(outcome, Accumulators):
         aggregate = Aggregate(core.source, keys, tuple(a.stored for a in outcome.columns))
         stored: Plan = Project(aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in outcome.columns)))
@@ -179,6 +181,14 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
     for operator in reversed(above):
         visible = with_sources(operator, (visible,))
     return StateLayout(kind, stored, visible, key_names, aggregate, accumulators, reason, code)
+
+
+def _inexact(core: Aggregate) -> Unmergeable | None:
+    """The function that reads a floating-point sum: what was added to it need not be what a batch takes away."""
+    below, rows = inexact_columns(core.source), is_inexact(core.source)
+    reading = (a.expression for a in core.aggregates if rows or references(a.expression) & below)
+    call = next(reading, None)
+    return Unmergeable(call.sql("spark"), Code.FLOATING_SUM) if call is not None else None
 
 
 def _state_scan(stored: Plan, types: dict[str, str | None]) -> Scan:

@@ -35,11 +35,17 @@ APPLICATION_CONF = DELTA_CONF | {
     # A batch repeats the queries of the one before it: with 100 classes kept, the default, a group of a dozen views
     # compiled most of them anew each time.
     "spark.sql.codegen.cache.maxEntries": "1000",
+    # A broadcast with several keys, or a key of text, takes a page of this size however few rows it has: up to 64 MB by
+    # default, and a batch of a view with many joins has dozens of them. 8,192 of them are the most that a task can have.
+    "spark.buffer.pageSize": "4m",
     # At INFO a Connect server writes every plan to its log, and Delta a line for every snapshot.
     "spark.log.level": "WARN",
 }
-# Delta replays a table's log with 50 partitions by default: on few cores that is most of a small batch's time.
-LOCAL_CONF = {"spark.databricks.delta.snapshotPartitions": "1"}
+LOCAL_CONF = {
+    # Delta replays a table's log with 50 partitions by default: on few cores that is most of a small batch's time.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.buffer.pageSize": "1m",
+}
 SESSION_CONF = {
     # A commit whose answer was lost is recognised as one's own.
     "spark.databricks.delta.commit.idempotencyCheck.enabled": "true",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ivm_core.apply import bag
+from ivm_core.apply import bag, bag_near
 from ivm_core.apply.names import STATE, col, number
 from ivm_core.engine.model import Applied
 from ivm_core.engine.prune import key_predicate
@@ -16,8 +16,11 @@ from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from ivm_core.engine.write import Writing
 
+_ADDED = "__ivm_added"
 _VICTIMS = "__ivm_victims"
 
 
@@ -30,21 +33,54 @@ def write_bag(writing: Writing) -> Applied:
         rows = bag.repeat_rows(columns, step, writing.batch_number)
         return applied.at(writing.append(rows, applied.inserted))
     stored = writing.show_state()
-    if writing.rewrites or any("map<" in type_ for _, type_ in stored.dtypes):
+    has_maps = any("map<" in type_ for _, type_ in stored.dtypes)
+    if writing.write.approximate and not has_maps:
+        return _write_near(writing, stored, applied)
+    if writing.rewrites or has_maps:
         # Maps can be grouped, but not compared as a join key.
         version = writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number))
         return applied.at(version)
     removed = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
     near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")
     writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
-    found = writing.relations.keep(_VICTIMS, writing.relations.select(bag.victims(columns, STATE, step)))
+    found = _find(writing, bag.victims(columns, STATE, step), applied)
+    _merge(writing, bag.source_of_merge(columns, step, _VICTIMS, writing.batch_number), found)
+    return applied
+
+
+def _write_near(writing: Writing, stored: DataFrame, applied: Applied) -> Applied:
+    """The same where the rows to remove may differ from the stored ones in the last digits of some columns."""
+    columns, step, approximate = writing.write.columns, writing.write.step, writing.write.approximate
+    added = bag.repeat_rows(columns, step, writing.batch_number)
+    writing.relations.keep(_ADDED, writing.relations.select(added))  # its row ids must not change
+    if not writing.rewrites:
+        batch = writing.batch()
+        removed = SmallRelation(
+            batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows
+        )
+        exact = [name for name in columns if name not in approximate]
+        near = key_predicate(removed, exact, writing.relations.pushdown_cap, relation="")
+        writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
+    found = _find(writing, bag_near.victims(columns, approximate, STATE, _ADDED, step), applied)
+    if writing.rewrites:
+        return applied.at(writing.overwrite(bag_near.rewrite_state(columns, STATE, _ADDED, _VICTIMS)))
+    _merge(writing, bag_near.source_of_merge(columns, _ADDED, _VICTIMS), found)
+    return applied
+
+
+def _find(writing: Writing, victims: exp.Query, applied: Applied) -> SmallRelation:
+    """The rows that go, as many as the batch takes away. Raises ``DriftError``."""
+    found = writing.relations.keep(_VICTIMS, writing.relations.select(victims))
     if found.rows != applied.deleted:
         raise DriftError(
             f"The state of {writing.state.target.name} does not fit its query: {applied.deleted} rows are to be removed, "
             f"{found.rows} of them are stored. Nothing was written. `ivm validate` shows the difference, `ivm refresh` "
             "builds the view anew."
         )
-    source = writing.source(bag.source_of_merge(columns, step, _VICTIMS, writing.batch_number))
+    return found
+
+
+def _merge(writing: Writing, source: exp.Query, found: SmallRelation) -> None:
+    kept = writing.source(source)
     pruning = key_predicate(found, (BATCH_COLUMN, ROW_COLUMN), writing.relations.pushdown_cap)
-    writing.execute(bag.merge_into_state(columns, writing.target(), source, pruning))
-    return applied
+    writing.execute(bag.merge_into_state(writing.write.columns, writing.target(), kept, pruning))

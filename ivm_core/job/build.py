@@ -15,7 +15,7 @@ from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.job.bounds import STEP_PREFIX, place_bounds
 from ivm_core.job.chains import Facts, cut_chains, largest_first
-from ivm_core.job.compile import CompiledView
+from ivm_core.job.compile import CompiledView, approximate_columns
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
     VANISHED,
@@ -98,7 +98,8 @@ def _bag(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
     """ΔV, netted."""
     delta = net(differentiate(layout.stored, changed))
     parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
-    return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names)
+    inexact = approximate_columns(layout.stored)
+    return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names, approximate=inexact)
 
 
 def net(delta: Plan) -> Plan:

@@ -42,9 +42,7 @@ class CompiledView:
         Sums of FLOAT and DOUBLE depend on the order in which Spark adds; every floating column of a query that has
         one counts.
         """
-        if not any(_adds_floats(node) for node in walk(self.plan)):
-            return frozenset()
-        return frozenset(name for name, type_ in types_of(self.plan).items() if type_ in _FLOATS)
+        return frozenset(approximate_columns(self.plan))
 
     @property
     def visible_sql(self) -> str:
@@ -59,6 +57,13 @@ def compile_view(
     plan = normalize(from_sql(query, tables, default_schema))
     layout = derive_state(plan)
     return CompiledView(name, plan, layout, fingerprint(layout.stored))
+
+
+def approximate_columns(plan: Plan) -> tuple[str, ...]:
+    """The floating columns of a plan that adds floating-point numbers anywhere."""
+    if not any(_adds_floats(node) for node in walk(plan)):
+        return ()
+    return tuple(name for name, type_ in types_of(plan).items() if type_ in _FLOATS)
 
 
 _FLOATS = ("float", "double")

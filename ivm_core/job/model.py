@@ -101,7 +101,7 @@ class Write:
     ``keys``: the state's group keys. ``count``: the state column with the number of rows of the group ("" for
     REPLACE_GROUPS and BAG). ``recompute``: for MERGE_GROUPS with LEAST/GREATEST, a step that computes whole state
     rows of the groups listed in the relation named ``RECOMPUTED_KEYS`` (columns: ``keys``), used only for groups
-    whose stored extreme was deleted.
+    whose stored extreme was deleted. ``approximate``: columns of a BAG whose last digits may differ from the stored ones.
     """
 
     kind: WriteKind
@@ -114,6 +114,7 @@ class Write:
     recompute: Step | None = None
     recompute_inputs: tuple[Input, ...] = ()
     identified: bool = False  # OVERWRITE of a bag: rows get the columns BATCH_COLUMN and ROW_COLUMN
+    approximate: tuple[str, ...] = ()
 
 
 RECOMPUTED_KEYS = "__ivm_recomputed_keys"
@@ -181,4 +182,5 @@ def _write(raw: dict[str, Any]) -> Write:
         recompute=Step(**raw["recompute"]) if raw["recompute"] else None,
         recompute_inputs=tuple(_input(item) for item in raw["recompute_inputs"]),
         identified=raw["identified"],
+        approximate=tuple(raw.get("approximate", ())),
     )

@@ -92,6 +92,12 @@ def test_a_cluster_keeps_its_own_shuffle_partitions(tmp_path: Path) -> None:
     assert "spark.databricks.delta.snapshotPartitions" not in conf
 
 
+@pytest.mark.parametrize(("master", "page"), [("local[2]", "1m"), ("spark://somewhere:7077", "4m")])
+def test_a_broadcast_of_few_rows_is_small(tmp_path: Path, master: str, page: str) -> None:
+    settings = Settings.load(warehouse=str(tmp_path), spark={"master": master})
+    assert session.session_conf(settings)["spark.buffer.pageSize"] == page
+
+
 def test_a_token_of_a_connect_url_is_not_shown() -> None:
     assert session._without_token("sc://host:15002/;token=secret") == "sc://host:15002"
 

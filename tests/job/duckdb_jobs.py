@@ -13,10 +13,21 @@ from functools import lru_cache
 import duckdb
 from sqlglot import exp, parse_one
 
-from ivm_core.apply import merge_groups, replace_groups
+from ivm_core.apply import bag_near, merge_groups, replace_groups
 from ivm_core.delta.state import STATE_TABLE
 from ivm_core.job.compile import CompiledView
-from ivm_core.job.model import RECOMPUTED_KEYS, Combine, Input, MaintenanceJob, Slice, Step, WriteKind
+from ivm_core.job.model import (
+    BATCH_COLUMN,
+    RECOMPUTED_KEYS,
+    ROW_COLUMN,
+    Combine,
+    Input,
+    MaintenanceJob,
+    Slice,
+    Step,
+    Write,
+    WriteKind,
+)
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import WEIGHT
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
@@ -25,6 +36,7 @@ Row = tuple[object, ...]
 
 BEFORE, AFTER = "__before", "__after"
 _NEW = "__ivm_new_state"
+_STORED, _ADDED, _FOUND = "__ivm_stored", "__ivm_added", "__ivm_victims"
 
 
 def translated(query: exp.Query | str) -> str:
@@ -97,6 +109,8 @@ def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) 
             new = (
                 f"SELECT {_listed(write.columns)} FROM {write.step}" if write.columns else f"SELECT * FROM {write.step}"
             )
+        case WriteKind.BAG if write.approximate:
+            new = _nearly_bag_after(connection, write, state)
         case WriteKind.BAG:
             new = bag_after(write.columns, state, write.step)
         case WriteKind.MERGE_GROUPS:
@@ -156,6 +170,20 @@ def bag_after(columns: Sequence[str], state: str, step: str) -> str:
     total = f"CASE WHEN SUM({WEIGHT}) < 0 THEN error('more copies removed than stored') ELSE SUM({WEIGHT}) END"
     counted = f"SELECT {names}, {total} AS copies FROM ({both}) GROUP BY {names}"
     return f"SELECT {names} FROM ({counted}), range(CAST(copies AS BIGINT)) AS copy(number) WHERE copies > 0"
+
+
+def _nearly_bag_after(connection: duckdb.DuckDBPyConnection, write: Write, state: str) -> str:
+    """The same by the package's own statements, where floating-point sums may differ in their last digits."""
+    names, ids = _listed(write.columns), f"row_number() OVER () AS {ROW_COLUMN}"
+    copies = f"range(CAST({WEIGHT} AS BIGINT)) AS copy(number) WHERE {WEIGHT} > 0"
+    for relation, batch, rows in ((_STORED, 0, state), (_ADDED, 1, f"{write.step}, {copies}")):
+        statement = f"SELECT {names}, {batch} AS {BATCH_COLUMN}, {ids} FROM {rows}"
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {relation} AS {statement}")
+    found = bag_near.victims(write.columns, write.approximate, _STORED, _ADDED, write.step)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FOUND} AS {translated(found)}")
+    removed = connection.execute(f"SELECT -sum({WEIGHT}) FROM {write.step} WHERE {WEIGHT} < 0").fetchone()
+    assert connection.table(_FOUND).shape[0] == ((removed and removed[0]) or 0), "a row to be removed is not stored"
+    return f"SELECT {names} FROM ({translated(bag_near.rewrite_state(write.columns, _STORED, _ADDED, _FOUND))})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from ivm_core.plan.definition import parse_definition
 from tests.job.duckdb_jobs import AFTER, BEFORE, run, visible
 from tests.tpc.asked_values import asked_values
 from tests.tpc.benchmark import Benchmark, Row, spark_text
+from tests.tpc.hints import hint_of
 from tests.tpc.random_rows import Change, RandomRows
 
 _STATE = "the_state"
@@ -66,7 +67,9 @@ def check_query(benchmark: Benchmark, number: int, most_batches: int | None = No
     tables = [name.rpartition(".")[2] for name in view.tables]
     types = {name: type_ for columns in benchmark.types.values() for name, type_ in columns.items()}
     with _connected(benchmark, tables) as connection:
-        rows = RandomRows(benchmark, Random(number), asked_values(connection, query, types))
+        rows = RandomRows(
+            benchmark, Random(number), asked_values(connection, query, types), hint_of(benchmark.kind, number)
+        )
         now: Tables = rows.first(tables)
         _fill(connection, now, AFTER)
         run(connection, full_job(view, Reason.FIRST_BUILD), _STATE)

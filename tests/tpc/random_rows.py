@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from random import Random
 
 from tests.tpc.benchmark import Benchmark, Row
+from tests.tpc.hints import NO_HINT, Hint
 
 # How a column's name ends → the table whose key it holds, and that key.
 _KEYS = {
@@ -36,7 +38,6 @@ _KEYS = {
     "ticket_number": ("", ""),  # of sales and returns: no table of its own
     "order_number": ("", ""),
 }
-_NUMBERS = range(1, 9)
 CALENDAR = "date_dim"
 KEYED_ROWS, DATES, OTHER_ROWS = 8, 30, 240
 
@@ -46,11 +47,14 @@ class RandomRows:
     """Rows for one query: ``asked`` holds, by column, the values that its filters look for.
 
     The rows of the calendar stay as they are, each day once: queries count on one number for a month or a week.
+    ``first_key`` is added to all other keys, so that several queries' rows can lie in one table and not meet.
     """
 
     benchmark: Benchmark
     random: Random
     asked: Mapping[str, tuple[object, ...]]
+    hint: Hint = NO_HINT
+    first_key: int = 0
     _keys: dict[str, list[object]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,10 +65,14 @@ class RandomRows:
     def first(self, tables: Iterable[str]) -> dict[str, list[Row]]:
         """The rows of all tables to begin with."""
         for table, key in self._key_of.items():
-            rows = self._days[:DATES] if table == CALENDAR else self.benchmark.rows[table][:KEYED_ROWS]
             place = list(self.benchmark.types[table]).index(key)
-            self._keys[table] = [row[place] for row in rows]
-        self._first_days, self._days = self._days[:DATES], self._days[DATES:]
+            if table == CALENDAR:
+                self._keys[table] = [row[place] for row in self._days[: self._count(table)]]
+                continue
+            keys = [row[place] + self.first_key for row in self.benchmark.rows[table][: self._count(table)]]
+            self._keys[table] = [*keys, *(max(keys) + more for more in range(1, 1 + self._count(table) - len(keys)))]
+        dates = self._count(CALENDAR)
+        self._first_days, self._days = self._days[:dates], self._days[dates:]
         return {table: self._first_rows(table) for table in tables}
 
     def inserted(self, table: str, rows: list[Row]) -> list[Row]:
@@ -73,14 +81,14 @@ class RandomRows:
         return rows + new + ([] if table in self._key_of else new[:1])
 
     def deleted(self, table: str, rows: list[Row]) -> list[Row]:
-        """A seventh of the rows gone, and at least one."""
-        return [row for place, row in enumerate(rows) if place and self.random.randrange(7)]
+        """A seventh of the rows gone, the last among them; not the first, which some queries look for by its key."""
+        return [row for place, row in enumerate(rows[:-1]) if not place or self.random.randrange(7 * self.hint.calm)]
 
     def mixed(self, table: str, rows: list[Row]) -> list[Row]:
-        """Rows inserted, deleted, and changed in one or two columns, keys among them."""
-        changed: list[Row] = []
-        for row in rows:
-            chance = self.random.randrange(10)
+        """Rows inserted, deleted, and changed in one or two columns, keys among them; the first is left alone."""
+        changed = rows[:1]
+        for row in rows[1:]:
+            chance = self.random.randrange(10 * self.hint.calm)
             if chance == 0:
                 continue
             if chance <= 2:
@@ -90,26 +98,26 @@ class RandomRows:
             changed.append(row)
         return self.inserted(table, changed)
 
-    def _first_keys(self, table: str) -> list[object]:
-        if table not in self._key_of:
-            return [None] * OTHER_ROWS
-        return [*self._keys[table], *(self._new_key(table) for _ in range(4 - len(self._keys[table])))]
+    def _count(self, table: str) -> int:
+        other = DATES if table == CALENDAR else KEYED_ROWS if table in self._key_of else OTHER_ROWS
+        return self.hint.rows.get(table, other)
 
     def _first_rows(self, table: str) -> list[Row]:
         if table == CALENDAR:
             return self._first_days
-        return [self._row(table, key) for key in self._first_keys(table)]
+        return [self._row(table, key) for key in self._keys.get(table) or [None] * self._count(table)]
 
     def _days_in_order(self) -> list[Row]:
         """Days that the query asks for and the days about them come first, then any."""
         days = list(self.benchmark.rows[CALENDAR])
-        places = {place: set(self.asked.get(name, ())) for place, name in enumerate(self.benchmark.types[CALENDAR])}
-        asked = {day: sum(day[place] in values for place, values in places.items()) for day in days}
+        names = list(self.benchmark.types[CALENDAR])
         number = {day: position for position, day in enumerate(days)}
         self.random.shuffle(days)
-        best = sorted(days, key=lambda day: -asked[day])[: DATES // 2]
+        best = sorted(days, key=lambda day: -_agreeing(day, names, self.asked))[: DATES // 2]
         near = [day for day in days if any(abs(number[day] - number[other]) <= 3 for other in best[: DATES // 6])]
-        return list(dict.fromkeys([*best, *near[: DATES // 4], *days]))
+        hinted = {name: values for name, values in self.hint.values.items() if name in names}
+        wanted = [day for day in days if hinted and _agreeing(day, names, hinted) == len(hinted)]
+        return list(dict.fromkeys([*wanted, *best, *near[: DATES // 4], *days]))
 
     def _new_key(self, table: str) -> object:
         if table not in self._key_of or table == CALENDAR:
@@ -131,12 +139,22 @@ class RandomRows:
             return key
         if self.random.random() < 0.03:
             return None
-        target = next((table for suffix, (table, _) in _KEYS.items() if name.endswith(suffix)), None)
-        if target is not None:
-            return self.random.choice(self._keys[target] if target else _NUMBERS)
+        if name in self.hint.values:
+            chosen = self.random.choice(self.hint.values[name])
+            is_decimal = isinstance(chosen, int) and self.benchmark.types[table][name].startswith("DECIMAL")
+            return Decimal(chosen) if is_decimal else chosen  # Spark takes no integer for a decimal
         if name in self.asked and self.random.random() < 0.75:
             return self.random.choice(self.asked[name])
+        target = next((table for suffix, (table, _) in _KEYS.items() if name.endswith(suffix)), None)
+        if target is not None:
+            numbers = range(self.first_key + 1, self.first_key + 1 + self.hint.numbers)
+            return self.random.choice(self._keys[target] if target else numbers)
         return cell
+
+
+def _agreeing(day: Row, names: list[str], values: Mapping[str, tuple[object, ...]]) -> int:
+    """How many of a day's columns hold one of the values."""
+    return sum(cell in values.get(name, ()) for name, cell in zip(names, day, strict=True))
 
 
 Change = Callable[[str, list[Row]], list[Row]]

@@ -15,11 +15,15 @@ RESULTS = Path(__file__).with_name("results.json")
 
 @dataclass(frozen=True)
 class Outcome:
-    """States compared in DuckDB, all of them equal, and those with rows; ``spark``: the batches' strategies there."""
+    """States compared in DuckDB, all of them equal, and those with rows.
+
+    ``spark``: the strategies of the batches there, after each of which the view was right; and how many left rows.
+    """
 
     states: int = 0
     with_rows: int = 0
     spark: str = ""
+    spark_with_rows: int = 0
 
 
 def recorded() -> dict[str, Outcome]:

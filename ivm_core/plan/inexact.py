@@ -1,0 +1,126 @@
+"""Columns whose last digits depend on the order in which rows are added: sums of floating-point numbers, and what is made
+of them. Such a value, computed again, need not equal the one computed before: it is no key, and cannot be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from sqlglot import exp
+
+from ivm_core.plan.nodes import (
+    Aggregate,
+    Changes,
+    Distinct,
+    Filter,
+    Generate,
+    Join,
+    Limit,
+    Named,
+    Plan,
+    Project,
+    Recursive,
+    Round,
+    Scan,
+    SetOperation,
+    UnionAll,
+    Values,
+    Window,
+    references,
+    sources,
+    walk,
+)
+from ivm_core.plan.schema import type_of, types_of
+
+_FLOATS = ("float", "double")
+_SMALL = ("tinyint", "smallint", "int")  # their averages are exact: Spark adds integers below 2^53
+_EXACT = (exp.Min, exp.Max, exp.AnyValue, exp.First, exp.Last)  # of the values that are there
+_known: dict[int, tuple[Plan, frozenset[str]]] = {}
+_MOST = 20_000
+
+
+def inexact_columns(plan: Plan) -> frozenset[str]:
+    """The plan's columns that hold such sums or are computed from them. Found once for each operator."""
+    found = _known.get(id(plan))
+    if found is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        found = _known[id(plan)] = (plan, _inexact_columns(plan))
+    return found[1]
+
+
+def is_inexact(plan: Plan) -> bool:
+    """True where such values decide which rows the plan has."""
+    return any(_decided_by(node) for node in walk(plan))
+
+
+def exact_keys(keys: tuple[exp.Expression, ...], *inputs: Plan) -> tuple[exp.Expression, ...]:
+    """The keys that do not depend on such sums: fewer keys find more rows, and none that was changed is missed."""
+    inexact = frozenset().union(*map(inexact_columns, inputs))
+    return tuple(key for key in keys if not references(key) & inexact)
+
+
+def _inexact_columns(plan: Plan) -> frozenset[str]:
+    match plan:
+        case Scan() | Changes() | Values() | Round():
+            return frozenset()
+        case Project(source, columns):
+            return _computed(columns, inexact_columns(source))
+        case Filter(source) | Limit(source) | Distinct(source):
+            return inexact_columns(source)
+        case Join(left, right):
+            return (inexact_columns(left) | inexact_columns(right)) & frozenset(plan.names)
+        case UnionAll() | SetOperation() | Recursive():
+            # Inputs give their columns by position. A round of a recursion may add up what the one before it gave.
+            positions = {
+                place
+                for source in sources(plan)
+                for place, name in enumerate(source.names)
+                if name in inexact_columns(source)
+            }
+            return frozenset(name for place, name in enumerate(plan.names) if place in positions)
+        case Aggregate(source, keys, results):
+            return _computed((*keys, *results), inexact_columns(source)) | _sums(results, source)
+        case Window(source, functions):
+            below = inexact_columns(source)
+            return below | _computed(functions, below) | _sums(functions, source)
+        case Generate(source, generator, outputs):
+            below = inexact_columns(source)
+            return below | (frozenset(outputs) if references(generator) & below else frozenset())
+        case _:
+            assert_never(plan)
+
+
+def _computed(columns: Iterable[Named], below: frozenset[str]) -> frozenset[str]:
+    return frozenset(column.name for column in columns if references(column.expression) & below)
+
+
+def _sums(results: Iterable[Named], source: Plan) -> frozenset[str]:
+    """The results of adding floating-point numbers, or integers as such."""
+    below = types_of(source)
+    return frozenset(result.name for result in results if _adds(result.expression, below))
+
+
+def _adds(call: exp.Expression, below: dict[str, str | None]) -> bool:
+    function = next(call.find_all(exp.AggFunc), None)
+    if function is None or isinstance(function, _EXACT) or type_of(call, below) not in _FLOATS:
+        return False
+    argument = function.this
+    is_small = isinstance(argument, exp.Expression) and type_of(argument, below) in _SMALL
+    return not (isinstance(function, exp.Avg) and is_small)
+
+
+def _decided_by(plan: Plan) -> bool:
+    match plan:
+        case Filter(source, condition):
+            return bool(references(condition) & inexact_columns(source))
+        case Join(left, right, _, condition) if condition is not None:
+            return bool(references(condition) & (inexact_columns(left) | inexact_columns(right)))
+        case Limit(source, order):
+            return any(references(key) & inexact_columns(source) for key in order)
+        case Aggregate(source, keys):
+            return any(references(key.expression) & inexact_columns(source) for key in keys)
+        case Distinct() | SetOperation():
+            return bool(inexact_columns(plan))
+        case _:
+            return False
