@@ -33,11 +33,12 @@ STOP_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Airflow:
-    """A running Airflow: its address, and the folder that has its logs."""
+    """A running Airflow: its address, and the folder that has its logs. ``login``: name and password, where asked for."""
 
     url: str
     folder: Path
     processes: Mapping[str, subprocess.Popen[bytes]]
+    login: tuple[str, str] | None = None
 
     def await_dag(self, dag_id: str, wait_seconds: float = 120.0) -> None:
         """Wait until the DAG can be triggered. Raises EnvironmentProblem with Airflow's import error where there is one."""
@@ -94,7 +95,10 @@ class Airflow:
 
     def _token(self) -> str:
         # Where all users are administrators, a token is given away.
-        with urlopen(f"{self.url}/auth/token", timeout=60) as answer:
+        body = None if self.login is None else dict(zip(("username", "password"), self.login, strict=True))
+        data = None if body is None else json.dumps(body).encode()
+        request = Request(f"{self.url}/auth/token", data=data, headers={"Content-Type": "application/json"})
+        with urlopen(request, timeout=60) as answer:
             return str(json.load(answer)["access_token"])
 
 
@@ -107,11 +111,13 @@ def start_airflow(
     connections: Mapping[str, Mapping[str, Any]],
     triggerer: bool = False,
     more: Mapping[str, str] | None = None,
+    login: tuple[str, str] | None = None,
 ) -> Iterator[Airflow]:
     """Run Airflow with everything it writes under ``folder``; it ends with the block, however the block ends.
 
     ``settings`` and ``manifest`` are the deployment's; ``connections`` Airflow's, by id; ``triggerer``: for watchers and
-    deadlines; ``more``: of the environment. Raises EnvironmentProblem.
+    deadlines; ``more``: of the environment; ``login``: who asks, where not everybody is an administrator. Raises
+    EnvironmentProblem.
     """
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
@@ -123,7 +129,7 @@ def start_airflow(
             name: stack.enter_context(_process(folder, environment, name, *_options(name, port)))
             for name in (*PROCESSES, *(("triggerer",) if triggerer else ()))
         }
-        airflow = Airflow(f"http://127.0.0.1:{port}", folder, processes)
+        airflow = Airflow(f"http://127.0.0.1:{port}", folder, processes, login)
         _await_api(airflow)
         yield airflow
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.tree import Tree
@@ -12,6 +13,10 @@ from rich.tree import Tree
 from ivm_core.cli.options import AsJson, SettingsFile, ViewName, ViewNames, engine_of
 from ivm_core.cli.output import console, print_json, print_sql, print_table, seconds, sql_text, strategy, text, verdict
 from ivm_core.errors import DefinitionError, EnvironmentProblem
+
+if TYPE_CHECKING:
+    from ivm_core.plan.column_lineage import ColumnLineage
+    from ivm_core.plan.origins import Origin
 
 
 def explain(
@@ -113,11 +118,17 @@ def lineage(
     view: Annotated[
         str | None, typer.Argument(metavar="[VIEW]", help="Default: all views.", show_default=False)
     ] = None,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Where each column comes from, and what decides about rows.")
+    ] = False,
     settings: SettingsFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which tables and views each view reads."""
+    """Show which tables and views each view reads, or which columns of them."""
     with engine_of(settings) as engine:
+        if columns:
+            _show_columns(engine.column_lineage([view] if view else None), as_json)
+            return
         edges = engine.lineage(view)
     if as_json:
         print_json(edges)
@@ -152,6 +163,33 @@ def _view_or_sql(target: str) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DefinitionError(f"{path} cannot be read as a text file with one view: {error}.") from None
+
+
+def _show_columns(found: Mapping[str, ColumnLineage], as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    for view, lineage in found.items():
+        lines = [*lineage.columns.items(), *([("(rows)", lineage.rows)] if lineage.rows else [])]
+        print_table(
+            ("column", "comes from", "by"),
+            (
+                (text(name if first else ""), text(source), text(how))
+                for name, origins in lines
+                for first, source, how in _origins(origins)
+            ),
+            title=f"[bold]{text(view)}[/]",
+        )
+
+
+def _origins(origins: tuple[Origin, ...]) -> Iterator[tuple[bool, str, str]]:
+    """A line for each table's column: whether it is the first, the column, and what is done with it."""
+    effects: dict[str, list[str]] = {}
+    for origin in origins:
+        effects.setdefault(f"{origin.table}.{origin.column}", []).append(str(origin.effect).replace("_", " "))
+    lines = effects or {"": []}
+    for number, (source, hows) in enumerate(lines.items()):
+        yield number == 0, source, ", ".join(hows)
 
 
 def _branch(tree: Tree, view: str, edges: dict[str, tuple[str, ...]]) -> Tree:

@@ -14,13 +14,14 @@ from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import BatchRecord, TableRecord, ViewRecord
 from ivm_core.maintain.explain import explain
 from ivm_core.maintain.group import in_utc, maintain_views, make_cut, pending_views, select_views
-from ivm_core.maintain.inspect import doctor, lineage, status
+from ivm_core.maintain.inspect import column_lineages, doctor, lineage, status
 from ivm_core.maintain.model import Check, Explanation, Mode, PlannedChange, ViewStatus
 from ivm_core.maintain.project import apply_project, plan_project
 from ivm_core.maintain.register import create_view, drop_view, refresh_view, register_base_table
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.validation import validate_view
 from ivm_core.maintain.view import repair_view
+from ivm_core.plan.column_lineage import ColumnLineage
 from ivm_core.plan.definition import Policy
 from ivm_core.plan.names import qualified
 from ivm_core.settings import Settings
@@ -180,6 +181,10 @@ class Engine:
     def lineage(self, view: str | None = None) -> dict[str, tuple[str, ...]]:
         """The tables and views that each view reads; of one view, all that it rests on."""
         return lineage(self._session, qualified(view) if view else None)
+
+    def column_lineage(self, views: Iterable[str] | None = None) -> dict[str, ColumnLineage]:
+        """Which columns each column of the views, or of all, is computed from, and which decide about their rows."""
+        return column_lineages(self._session, None if views is None else [qualified(name) for name in views])
 
     def plan(self, project_dir: str | Path | None = None) -> list[PlannedChange]:
         """What ``apply`` would change."""

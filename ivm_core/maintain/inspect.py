@@ -14,6 +14,7 @@ from ivm_core.maintain.model import Check, ViewStatus
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing
 from ivm_core.plan.clock import CLOCK, clock_columns
+from ivm_core.plan.column_lineage import ColumnLineage, column_lineage
 from ivm_core.plan.names import qualify_all
 
 FEED = "delta.enableChangeDataFeed"
@@ -96,6 +97,12 @@ def lineage(session: Session, view: str | None = None) -> dict[str, tuple[str, .
             found[name] = reads[name]
             pending += reads[name]
     return found
+
+
+def column_lineages(session: Session, views: Iterable[str] | None = None) -> dict[str, ColumnLineage]:
+    """Where the columns of the named views, or of all, come from in what each reads directly."""
+    names = [view.name for view in session.catalog.views()] if views is None else views
+    return {name: column_lineage(session.compiled(session.catalog.view(name)).plan) for name in names}
 
 
 def doctor(session: Session) -> list[Check]:

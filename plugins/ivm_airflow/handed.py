@@ -46,10 +46,14 @@ def unpack_context(packed: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class HandedTask:
-    """What stands for Airflow's task instance: the values of earlier tasks, by task and key, and those ``pushed`` here."""
+    """What stands for Airflow's task instance: the values of earlier tasks, by task and key, and those ``pushed`` here.
+
+    ``task``: what is left on the task itself.
+    """
 
     left: Mapping[tuple[str, str], Any]
     pushed: dict[str, Any] = field(default_factory=dict)
+    task: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(told=None))
 
     def xcom_pull(self, task_ids: str, key: str = "return_value") -> Any:
         return self.left.get((task_ids, key))

@@ -44,7 +44,11 @@ def group_params(group: Group) -> dict[str, Param]:
             description_md="Compare every view with its query now, and measure what a full refresh would have taken.",
         ),
         "reason": Param(
-            "", type="string", maxLength=REASON_LENGTH, title="Reason", description_md="Shown in the run's report."
+            None,
+            type=["null", "string"],  # text that may not be null must be given: Airflow's button is off until it is
+            maxLength=REASON_LENGTH,
+            title="Reason",
+            description_md="Shown in the run's report.",
         ),
     }
 

@@ -14,6 +14,8 @@ MODES = ("catch_up", "rewind", *POLICIES)
 OTHER_NAMES = {"auto": "catch_up"}
 KEYS = frozenset({"views", "mode", "as_of", "measure_full", "reason"})
 REASON_LENGTH = 500
+# What OpenLineage's provider puts into the parameters of a DAG whose lineage was switched on or off by itself.
+FOREIGN = frozenset({"_selective_enable_ol"})
 WITH_INTERVAL = ("scheduled", "backfill")
 
 
@@ -49,7 +51,7 @@ def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunReq
     Nothing that fails here has reached SQL, a path or a command; what passes is either one of ``allowed``, one of
     ``MODES``, a datetime, a boolean or (``reason``) text that is only ever shown.
     """
-    if unknown := sorted(set(map(str, params)) - KEYS):
+    if unknown := sorted(set(map(str, params)) - KEYS - FOREIGN):
         raise Permanent(f"Unknown parameters {unknown!r}. A run takes {sorted(KEYS)}.")
     reason = params.get("reason") or ""
     if not isinstance(reason, str) or len(reason) > REASON_LENGTH:

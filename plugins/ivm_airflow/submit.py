@@ -16,6 +16,7 @@ from ivm_airflow.assets import announce
 from ivm_airflow.connection import connection_id, with_connection
 from ivm_airflow.failures import Permanent, translated
 from ivm_airflow.handed import pack_context, unpack_failure
+from ivm_airflow.lineage import TellsLineage
 from ivm_airflow.manifest import settings_path
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).with_name("submitted.py")
 
 
-class SubmittedTask(SparkSubmitOperator):
+class SubmittedTask(TellsLineage, SparkSubmitOperator):
     """The step of ``tasks`` that is named as the task, for a group of views."""
 
     def __init__(self, *, group: str, task_id: str, **options: Any) -> None:
@@ -70,6 +71,7 @@ class SubmittedTask(SparkSubmitOperator):
             if not answered.exists():
                 raise AirflowException("The submitted program left no answer: see its output above.")
             answer = json.loads(answered.read_text("utf-8"))
+        self.told = answer["told"]
         for key, value in answer["pushed"].items():
             context["ti"].xcom_push(key=key, value=value)
         if answer["failure"] is not None:

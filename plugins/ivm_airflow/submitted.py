@@ -28,7 +28,8 @@ def main(question: Path, answer: Path) -> None:
         returned = step(asked["group"], placed=placed, **context)
     except tuple(FAILURES.values()) as error:
         failure = pack_failure(error)
-    left = {"pushed": context["ti"].pushed, "returned": returned, "failure": failure}
+    ti = context["ti"]
+    left = {"pushed": ti.pushed, "told": ti.task.told, "returned": returned, "failure": failure}
     answer.write_text(json.dumps(left), "utf-8")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ivm_airflow.deployment import Placed, opened_engine, reports_folder
 from ivm_airflow.failures import Permanent, failure_of
+from ivm_airflow.lineage import remember_lineage
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut, with_earlier_tries
 from ivm_airflow.request import RunRequest, parse_request, rewind_to, target
 from ivm_airflow.schedule import views_due
@@ -55,6 +56,7 @@ def maintain(group: str, placed: Placed | None = None, **context: Any) -> None:
             mode="rewind" if request.rewinds else "catch_up",
         )
         reports = with_earlier_tries(engine, [pack_report(report) for report in found], run_id)
+        remember_lineage(engine, ti, reports)
     ti.xcom_push(key="reports", value=reports)
     failure = failure_of(reports)
     if failure is not None:
@@ -121,11 +123,13 @@ def _compare(group: str, due: list[str], placed: Placed | None, context: dict[st
             for check in checks
         ]
         ti.xcom_push(key="checks", value=packed)
+        mends = [pack_report(report) for report in repairs.values()]
+        remember_lineage(engine, ti, mends)
     if drifted := [check.view for check in checks if not check.ok and check.view not in tolerant]:
         raise Permanent(f"The contents of {', '.join(drifted)} differ from the query's. See {result.docs_index}")
     if failing := unmet(broken, tolerant):
         raise Permanent(f"{', '.join(failing)} do not meet their expectations. See {result.docs_index}")
-    return [pack_report(report) for report in repairs.values()]
+    return mends
 
 
 def report(group: str, **context: Any) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from .browser import chromium  # noqa: F401
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 sys.path.insert(0, str(ROOT / "plugins"))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from .conftest import ROOT
 
@@ -18,6 +21,54 @@ COMPOSE = yaml.safe_load((ROOT / "docker-compose.yaml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
 SECRET = re.compile(r"PASSWORD|SECRET|KEY|TOKEN")
 ONE_SHOT = {"airflow-init", "ivm"}
+
+
+@pytest.fixture(scope="module")
+def specification() -> Draft202012Validator:
+    """The JSON schema of the Compose specification, as check-jsonschema carries it; the package itself is not needed."""
+    package = find_spec("check_jsonschema")
+    if package is None or package.origin is None:
+        pytest.skip("check-jsonschema is not installed (uv sync --group dev)")
+    file = Path(package.origin).parent / "builtin_schemas" / "vendor" / "compose-spec.json"
+    schema = json.loads(file.read_text("utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def test_the_file_meets_the_compose_specification(specification):
+    assert problems(specification, COMPOSE) == []
+
+
+@pytest.mark.parametrize(
+    ("service", "change", "complaint"),
+    [
+        ("postgres", {"helthcheck": {}}, "'helthcheck' was unexpected"),
+        ("airflow-api-server", {"ports": "8080:8080"}, "is not of type 'array'"),
+        ("spark-connect", {"depends_on": {"postgres": {"condition": "service_ready"}}}, "service_ready"),
+    ],
+)
+def test_the_specification_finds_mistakes(specification, service, change, complaint):
+    wrong = {**COMPOSE, "services": {**SERVICES, service: {**SERVICES[service], **change}}}
+    assert any(complaint in problem for problem in problems(specification, wrong))
+
+
+def test_the_overrides_that_are_documented_meet_it_too(specification):
+    text = (ROOT / "docs" / "operating.md").read_text("utf-8")
+    examples = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
+    assert examples and all("services" in example for example in examples)
+    for example in examples:
+        assert problems(specification, example) == [] and set(example["services"]) <= set(SERVICES)
+
+
+def problems(specification: Draft202012Validator, document: dict) -> list[str]:
+    """What is wrong with a file, with the innermost complaints of its alternatives."""
+    found = []
+    pending = list(specification.iter_errors(document))
+    while pending:
+        error = pending.pop()
+        found.append(f"{'/'.join(map(str, error.absolute_path))}: {error.message}")
+        pending += error.context or ()
+    return found
 
 
 @pytest.mark.parametrize("name", SERVICES)

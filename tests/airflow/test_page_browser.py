@@ -5,27 +5,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ivm_core.engine.quality import docs_site
 
+from . import browser
+from .browser import keep_picture, needs_chromium
 from .page_deployment import make_deployment
 from .page_reports import add_reports, write_run
 from .page_server import Server, serve
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (uv sync --group dev)")
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-pytestmark = [
-    pytest.mark.airflow,
-    pytest.mark.slow,
-    pytest.mark.skipif(not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (apt-get install chromium)"),
-]
+pytestmark = [pytest.mark.airflow, pytest.mark.slow, needs_chromium]
 
 VIEW = "tpch.q03_shipping_priority"
 # What Data Docs could try: it says what it got.
@@ -51,15 +44,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        # Without its sandbox it also runs as root, as in containers; it sees nothing but this test's server.
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def tab(chromium) -> Iterator[Any]:
     """A fresh profile with one tab; whatever the console complains of in the page itself fails the test."""
@@ -73,18 +57,7 @@ def tab(chromium) -> Iterator[Any]:
 
 
 def log_in(tab: Any, server: Server, name: str, path: str) -> None:
-    """Ask for a page, be sent to Airflow's login, and come back."""
-    tab.goto(server.url + path)
-    tab.locator("input[name=username]").fill(name)
-    tab.locator("input[name=password]").fill(server.passwords[name])
-    tab.locator("button[type=submit]").click()
-    tab.wait_for_url(server.url + path)
-
-
-def keep_picture(tab: Any, name: str) -> None:
-    folder = os.environ.get("IVM_TEST_SCREENSHOTS")
-    if folder:
-        tab.screenshot(path=Path(folder) / name)
+    browser.log_in(tab, server.url, name, server.passwords[name], path)
 
 
 def test_from_the_login_to_a_queued_run(tab, server):

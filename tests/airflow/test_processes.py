@@ -1,4 +1,4 @@
-"""A real Airflow at work: scheduler, API server, DAG processor, triggerer, LocalExecutor; started and stopped here.
+"""A real Airflow at work: scheduler, API server, DAG processor, triggerer, LocalExecutor.
 
 One story, some minutes long: runs by cron, by a watched table, by another group's view, by REST, by `ivm trigger`, and a
 backfill beside scheduled runs, that goes back in time too. Whatever ran, the views are what their queries give.
@@ -9,122 +9,25 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import quote
 
 import pytest
 
-from ivm_core import Engine
 from ivm_core.cli import main
-from ivm_core.engine.connect_server import start_connect_server
-from ivm_core.engine.session import open_session
-from ivm_core.settings import Settings
-from tests.conftest import TEST_CONF
-from tests.maintain.database import difference
+from tests.postgres import postgres  # noqa: F401
 
-from .conftest import ROOT
+from .live_world import DAGS, ENDED, VIEWS, live_world
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.slow]
 
-PROJECT = Path(__file__).parent / "live"
-VIEWS = {
-    "live.revenue": "SELECT country, count(*) AS orders, sum(amount) AS revenue FROM live.orders GROUP BY country",
-    "live.large": "SELECT id, country, amount FROM live.orders WHERE amount > 50",
-    "live.countries": "SELECT count(DISTINCT coalesce(country, '?')) AS countries, count(*) AS orders FROM live.orders",
-}
-DAGS = ("ivm_minutely", "ivm_eager", "ivm_above")
-ENDED = {"success", "failed"}
 
-
-class World:
-    """A deployment on a warm Spark, and the Airflow that keeps its views."""
-
-    def __init__(self, engine, spark, airflow, folder) -> None:
-        self.engine, self.spark, self.airflow, self.folder = engine, spark, airflow, folder
-        self.next_id = 0
-
-    def change(self) -> None:
-        """One commit that inserts, updates and deletes."""
-        self.next_id += 10
-        rows = ", ".join(f"({self.next_id + i}, '{'abc'[i % 3]}', {20 * i})" for i in range(5))
-        self.spark.sql(
-            f"""MERGE INTO live.orders AS t USING (
-                SELECT id, country, CAST(amount AS DECIMAL(12, 2)) AS amount FROM VALUES {rows} AS new (id, country, amount)
-                UNION ALL SELECT id, country, amount FROM live.orders WHERE id % 10 IN (1, 2)
-            ) AS s ON t.id = s.id
-            WHEN MATCHED AND t.id % 10 = 1 THEN DELETE
-            WHEN MATCHED THEN UPDATE SET amount = t.amount + 1
-            WHEN NOT MATCHED THEN INSERT *"""
-        ).collect()
-
-    def runs(self, dag_id: str) -> list[dict]:
-        return self.airflow.ask("GET", f"dags/{dag_id}/dagRuns?limit=100&order_by=id")["dag_runs"]
-
-    def wait(self, what, seconds: float = 240.0):
-        """What ``what`` gives once it gives something."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if found := what():
-                return found
-            time.sleep(1)
-        raise AssertionError(
-            f"{what.__doc__ or what} did not come: {json.dumps({d: self.runs(d) for d in DAGS})[:6000]}"
-        )
-
-    def wrong(self, *names: str) -> dict[str, list]:
-        """The views that are not what their queries give, with the differing rows."""
-        found = {name: difference(self.engine.read(name), self.spark.sql(VIEWS[name])) for name in names or VIEWS}
-        return {name: rows for name, rows in found.items() if rows}
-
-    def pause(self, paused: bool) -> None:
-        self.airflow.ask("PATCH", "dags/ivm_minutely?update_mask=is_paused", {"is_paused": paused})
-
-    def settle(self) -> None:
-        """Wait until no run is under way."""
-        self.wait(lambda: all(run["state"] in ENDED for dag in DAGS for run in self.runs(dag)), 300)
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    from bench.local_airflow import start_airflow
-
-    folder = tmp_path_factory.mktemp("live")
-    with start_connect_server(
-        warehouse=str(folder / "spark"),
-        master="local[2]",
-        driver_memory="1500m",
-        log=folder / "server.log",
-        conf={"spark.sql.shuffle.partitions": "2", **TEST_CONF},
-    ) as url:
-        (folder / "ivm.toml").write_text(
-            'catalog = "sqlite:///ivm.db"\nwarehouse = "warehouse"\nmanifest = "manifest.json"\n'
-            f'[spark]\nmaster = "{url}"\nshuffle_partitions = 2\n',
-            "utf-8",
-        )
-        settings = Settings.load(folder / "ivm.toml")
-        spark = open_session(settings)
-        with Engine.open(spark=spark, settings=settings) as engine:
-            engine.apply(PROJECT)
-            host, _, port = url.removeprefix("sc://").partition(":")
-            with start_airflow(
-                folder / "airflow",
-                settings=folder / "ivm.toml",
-                manifest=folder / "manifest.json",
-                connections={
-                    "spark_default": {"conn_type": "spark_connect", "host": f"sc://{host}", "port": int(port)}
-                },
-                triggerer=True,
-                more={
-                    "AIRFLOW__IVM__ON_LATE": "tests.airflow.programs.late.note",
-                    "IVM_TEST_LATE": str(folder / "late.jsonl"),
-                    "PYTHONPATH": str(ROOT),
-                },
-            ) as airflow:
-                for dag_id in DAGS:
-                    airflow.await_dag(dag_id)
-                yield World(engine, spark, airflow, folder)
-        spark.stop()
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def world(request, tmp_path_factory):
+    """The whole story twice: with Airflow's database and the catalogue on SQLite, and on PostgreSQL."""
+    server = request.getfixturevalue("postgres") if request.param == "postgresql" else None
+    with live_world(tmp_path_factory.mktemp("live"), server) as running:
+        yield running
 
 
 def test_a_watched_table_starts_a_run(world):

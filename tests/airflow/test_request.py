@@ -19,6 +19,10 @@ def test_defaults_mean_the_whole_group():
     assert parse_request({**DEFAULTS, "views": []}, ALLOWED).views is None
 
 
+def test_what_openlineage_s_provider_puts_in_is_no_question_to_us():
+    assert parse_request({**DEFAULTS, "_selective_enable_ol": True}, ALLOWED) == RunRequest()
+
+
 def test_what_is_asked_for():
     asked = {
         "views": ["GOLD.orders", "gold.orders"],

@@ -16,6 +16,8 @@ from ivm_core.catalog.model import BatchRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import BaseTableError, DefinitionError, IvmError, UnknownTableError, UnknownViewError
 from ivm_core.maintain import Check, Explanation, OperatorStrategy, PlannedChange, ViewStatus
+from ivm_core.plan.column_lineage import ColumnLineage
+from ivm_core.plan.origins import Effect, Origin
 from ivm_core.settings import Settings
 from ivm_core.validate.model import DifferingRow, ValidationReport
 from tests.cli.conftest import Run
@@ -191,6 +193,25 @@ def test_lineage(run: Run, engine: type[StandIn]) -> None:
     lines = run("lineage").out.splitlines()
     assert lines[0] == "gold.big" and lines[1].endswith(" gold.sales") and lines[-1].endswith(" shop.customers")
     assert run("lineage", "--json").json["gold.big"] == ["gold.sales"]
+
+
+def test_lineage_of_columns(run: Run, engine: type[StandIn]) -> None:
+    origins = (Origin("shop.orders", "amount", Effect.AGGREGATION), Origin("shop.orders", "paid", Effect.CONDITIONAL))
+    rows = (Origin("shop.orders", "country", Effect.GROUP_BY), Origin("shop.orders", "country", Effect.JOIN))
+    engine.answers["column_lineage"] = {"gold.sales": ColumnLineage({"revenue": origins, "orders": ()}, rows)}
+    lines = [line.split() for line in run("lineage", "gold.sales", "--columns").out.splitlines()]
+    assert lines == [
+        ["gold.sales"],
+        ["column", "comes", "from", "by"],
+        ["revenue", "shop.orders.amount", "aggregation"],
+        ["shop.orders.paid", "conditional"],
+        ["orders"],
+        ["(rows)", "shop.orders.country", "group", "by,", "join"],
+    ]
+    found = run("lineage", "gold.sales", "--columns", "--json").json["gold.sales"]
+    assert found["columns"]["orders"] == [] and list(found["columns"]) == ["revenue", "orders"]
+    assert found["rows"][0] == {"table": "shop.orders", "column": "country", "effect": "group_by"}
+    assert next(call for call in engine.calls if call[0] == "column_lineage")[1] == (["gold.sales"],)
 
 
 def test_explain_takes_a_view_a_file_or_stdin(run: Run, engine: type[StandIn], folder: Path) -> None:
