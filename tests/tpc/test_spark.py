@@ -8,7 +8,6 @@ first batch alone, in which rows of every table are inserted, updated and delete
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import pytest
 from sqlglot import exp, parse_one
@@ -24,14 +23,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SIZE = 11
 BATCHES = int(os.environ.get("TPC_BATCHES", "3"))
 PORTIONS = [(kind, first) for kind in KINDS for first in numbers(kind)[::SIZE]]
-
-
-@pytest.fixture(autouse=True)
-def _planned_once(spark) -> Iterator[None]:
-    """Small tables need no plans made anew by what is measured on the way, which takes most of the time."""
-    spark.conf.set("spark.sql.adaptive.enabled", "false")
-    yield
-    spark.conf.unset("spark.sql.adaptive.enabled")
 
 
 @pytest.mark.parametrize(("kind", "first"), PORTIONS)
