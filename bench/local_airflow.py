@@ -149,7 +149,8 @@ def airflow_environment(folder: Path, port: int, connections: Mapping[str, Mappi
         "API__BASE_URL": f"http://127.0.0.1:{port}",
         "API_AUTH__JWT_SECRET": secrets.token_hex(32),
         "API__SECRET_KEY": secrets.token_hex(32),
-        "DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{folder / 'airflow.db'}",
+        # SQLite has one writer at a time: on a busy machine the others wait longer than its five seconds.
+        "DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{folder / 'airflow.db'}?timeout=60",
         "DATABASE__LOAD_DEFAULT_CONNECTIONS": False,
         "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": 5,
         "DAG_PROCESSOR__REFRESH_INTERVAL": 5,

@@ -164,19 +164,22 @@ def backfill(world, began: datetime, conf: dict, **more) -> dict:
         "run_backwards": False,
         **more,
     }
-    made = world.wait(lambda: answered(lambda: world.airflow.ask("POST", "backfills", body)), 30)
+    made = world.wait(lambda: made_backfill(world, body), 120)
     world.pause(False)
     return made
 
 
-def answered(ask):
-    """The answer, None where Airflow's database was locked."""
+def made_backfill(world, body: dict) -> dict | None:
+    """The new backfill, None where Airflow's database was locked; what was made by half then is taken back."""
     try:
-        return ask()
+        return world.airflow.ask("POST", "backfills", body)
     except HTTPError as error:
-        if error.code != 503:
+        if error.code not in (409, 503):
             raise
-        return None
+    for half in world.airflow.ask("GET", f"backfills?dag_id={body['dag_id']}")["backfills"]:
+        if half["completed_at"] is None:
+            world.airflow.ask("PUT", f"backfills/{half['id']}/cancel")
+    return None
 
 
 def finished(world, backfill_id: int) -> None:
