@@ -61,10 +61,17 @@ def connect(schemas: Mapping[str, Sequence[tuple[str, str]]]) -> duckdb.DuckDBPy
     connection = duckdb.connect()
     connection.execute("SET threads = 1; SET enable_progress_bar = false")
     for name, columns in schemas.items():
-        typed = ", ".join(f"{column} {'varchar' if kind == 'string' else kind}" for column, kind in columns)
+        typed = ", ".join(f"{column} {_type(kind)}" for column, kind in columns)
         for state in (BEFORE, AFTER):
             connection.execute(f"CREATE TABLE {stored(name, state)} ({typed})")
     return connection
+
+
+def _type(kind: str) -> str:
+    """A Spark type in DuckDB's words."""
+    if "<" in kind:
+        return exp.DataType.build(kind, dialect="spark").sql("duckdb")
+    return "varchar" if kind == "string" else kind
 
 
 def fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
