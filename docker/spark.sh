@@ -35,6 +35,7 @@ spark.ui.showConsoleProgress            false
 spark.sql.ui.explainMode                simple
 spark.sql.maxPlanStringLength           2000
 spark.sql.codegen.cache.maxEntries      1000
+spark.buffer.pageSize                   4m
 spark.log.level                         WARN
 spark.databricks.delta.snapshotPartitions ${SNAPSHOT_PARTITIONS:-4}
 CONF

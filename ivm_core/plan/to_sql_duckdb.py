@@ -10,8 +10,8 @@ from ivm_core.plan.raising import is_raise
 def adapt_to_duckdb(query: exp.Query) -> None:
     """Change the query in place.
 
-    LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE, raise_error error, and count_if(p)
-    count(CASE WHEN p THEN 1 END): DuckDB's count_if of NULLs alone is NULL.
+    LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE, posexplode a subquery too, raise_error error,
+    and count_if(p) count(CASE WHEN p THEN 1 END): DuckDB's count_if of NULLs alone is NULL.
     """
     for call in list(query.find_all(exp.Anonymous)):
         if is_raise(call):
@@ -21,7 +21,7 @@ def adapt_to_duckdb(query: exp.Query) -> None:
         counted.replace(exp.Count(this=case))
     for select in list(query.find_all(exp.Select)):
         views = select.args.get("laterals") or []
-        if any(view.args.get("outer") for view in views):
+        if any(view.args.get("outer") or isinstance(view.this, exp.Posexplode) for view in views):
             select.set("laterals", None)
             for view in views:
                 select.append("joins", _join_lateral(view))

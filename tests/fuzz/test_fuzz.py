@@ -15,7 +15,7 @@ VIEWS_PER_BLOCK, TRACES, BLOCKS = 10, 20, 10
 def test_random_views_follow_their_tables(block: int) -> None:
     found = search_views(range(block * VIEWS_PER_BLOCK, (block + 1) * VIEWS_PER_BLOCK), TRACES)
     assert not found.wrong, "\n\n".join(found.wrong)
-    assert found.outcomes["right"] > 0.8 * VIEWS_PER_BLOCK * TRACES, found
+    assert found.outcomes["right"] >= 0.8 * VIEWS_PER_BLOCK * TRACES, found
 
 
 def test_a_wrong_rule_is_found_and_its_case_minimised(monkeypatch: pytest.MonkeyPatch) -> None:
