@@ -307,7 +307,7 @@ select (select max(x) from u) + a as m, count(*) as n from t group by (select ma
 select a, b, grouping_id(a, b) as g, grouping(b) as gb from t group by cube (a, b)
 select a, e from t lateral view explode(array(a, b)) q as e
 select a, e from t lateral view outer explode(filter(array(a, b), i -> i > 1)) q as e
-select a, x, y, e from t lateral view inline(array(struct(a, b), struct(b, a))) i as x, y lateral view outer explode(filter(array(x, y), i -> i > 1)) q as e
+select a, x, y, e from t lateral view inline(array(named_struct('p', a, 'q', b), named_struct('p', b, 'q', a))) i as x, y lateral view outer explode(filter(array(x, y), i -> i > 1)) q as e
 select a, p, e from t lateral view posexplode(array(a, b)) q as p, e
 select a, explode(array(a, b)) as e from t
 select a, explode(array(a, b)) from t
