@@ -55,6 +55,7 @@ class LimitSettings(BaseModel):
     sample_rows: Annotated[int, Field(ge=0)] = 20  # differing rows that a validation shows on each side
     small_files: Annotated[int, Field(ge=0)] = 24  # states with more of them are compacted after a batch; 0: no upkeep
     commits_between_checkpoints: Annotated[int, Field(ge=1)] = 20  # of a state's log
+    views_at_once: Annotated[int, Field(ge=0)] = 0  # of one run, siblings in parallel; 0: by the cores that Spark has
     keep_jobs: bool = False  # store every batch's job in the catalogue
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -25,16 +26,18 @@ class Names:
 
     def __init__(self) -> None:
         self._prefix = f"__ivm_{uuid.uuid4().hex[:12]}_"
+        self._counting = threading.Lock()
         self._count = 0
         self._free: list[str] = []
         self._used: set[str] = set()
 
     def take(self) -> str:
         """A name that nobody else uses now. Numbered: a relation's own name may hold any character."""
-        if not self._free:
-            self._count += 1
-            return f"{self._prefix}{self._count}"
-        return self._free.pop()
+        with self._counting:
+            if not self._free:
+                self._count += 1
+                return f"{self._prefix}{self._count}"
+            return self._free.pop()
 
     def show(self, name: str, frame: DataFrame) -> None:
         """Make the frame the temporary view of a name that was taken."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.planning import Planning
 from ivm_core.engine.queries import frame_of
+from ivm_core.engine.sharing import ThreadSeconds
 from ivm_core.engine.slices import Expected, Slices
 from ivm_core.engine.small import HERE, ChangedRows, SmallRelation, compute, held, is_plain, net_rows
 from ivm_core.engine.snapshots import Snapshots, quoted, shown
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MOMENT = 0.001  # seconds: what taking a free lock may last
 _ADDITIONS = ("insert", "update_postimage")
 _ADDED = "_change_type IN ('insert', 'update_postimage')"
 _REMOVED = "_change_type IN ('delete', 'update_preimage')"
@@ -71,8 +74,9 @@ class ChangeCache:
         self.settings = settings or Settings()
         self._needed = {table: {name.lower() for name in names} for table, names in (needed or {}).items()}
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
-        self._seconds = 0.0
+        self._seconds = ThreadSeconds()
         self._projected: dict[tuple[tuple[str, int, int], frozenset[str]], ChangedRows] = {}
+        self._one_reader = threading.RLock()
         self.planning = Planning(lambda: self.spark)
         self.names = Names()  # of the temporary views of one view's batch after another
 
@@ -106,9 +110,22 @@ class ChangeCache:
 
     @property
     def shared_seconds(self) -> float:
-        """Time spent so far on what all views of the run share: changes, small tables, slices of large ones."""
+        """Time that this thread has spent so far on what all views of the run share, or waited for it.
+
+        That is changes, small tables, slices of large ones.
+        """
         parts = [self.__dict__[name] for name in ("snapshots", "slices") if name in self.__dict__]
-        return self._seconds + sum(float(part.seconds) for part in parts)
+        return self._seconds.spent + sum(float(part.seconds.spent) for part in parts)
+
+    @contextmanager
+    def one_reader(self) -> Iterator[ChangeCache]:
+        """The cache, for one thread at a time: another one that asks meanwhile then finds what was read."""
+        started = time.monotonic()
+        with self._one_reader:
+            waited = time.monotonic() - started
+            if waited > MOMENT:
+                self._seconds.spent += waited
+            yield self
 
     def __enter__(self) -> ChangeCache:
         return self
@@ -125,7 +142,7 @@ class ChangeCache:
             started = time.monotonic()
             together = frozenset(wanted | self._needed.get(relation.name, set()))
             self._read[key] = (together, self._load(relation, covered, together))
-            self._seconds += time.monotonic() - started
+            self._seconds.spent += time.monotonic() - started
         kept, changes = self._read[key]
         if wanted == kept:
             return changes

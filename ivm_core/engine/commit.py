@@ -12,6 +12,7 @@ from ivm_core.apply.names import DRIFT, col, spark_sql
 from ivm_core.engine.failures import SPARK_FAILURES, failure_of_rows
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import CommitTag, State
+from ivm_core.engine.sharing import COMMITS
 from ivm_core.errors import ConcurrentCommit, DriftError, HistoryGone, QueryFails
 
 if TYPE_CHECKING:
@@ -54,19 +55,19 @@ def overwrite(frame: DataFrame, state: State, tag: CommitTag) -> None:
     if state.version is None:
         for key, value in state.target.properties:
             writer = writer.option(key, value)
-    with typed_failures(state.location):
+    with COMMITS.beside_others(), typed_failures(state.location):
         writer.save(state.location)
 
 
 def append(frame: DataFrame, state: State, tag: CommitTag) -> None:
     """Add the frame's rows to the state."""
-    with typed_failures(state.location):
+    with COMMITS.beside_others(), typed_failures(state.location):
         _tagged(frame, tag).mode("append").save(state.location)
 
 
 def execute(spark: SparkSession, statement: exp.Expr, state: State, tag: CommitTag) -> None:
     """Run a MERGE or DELETE on the state table."""
-    with _session_tag(spark, tag), typed_failures(state.location):
+    with COMMITS.alone(), _session_tag(spark, tag), typed_failures(state.location):
         spark.sql(spark_sql(statement)).collect()
 
 

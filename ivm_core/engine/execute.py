@@ -59,8 +59,7 @@ def run(
         return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
     work = _Work(spark, Sources(batch, relations, cache), state, settings.limits.pushdown_cap, on_progress)
     few = changed_rows is not None and changed_rows <= HERE and job.write.kind is not WriteKind.OVERWRITE
-    with typed_failures(target.location), closing(work):
-        cache.planning.once(few)
+    with typed_failures(target.location), closing(work), cache.planning.once(few):
         direct = _direct(job, state)
         writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
         work.add_inputs(job.inputs)
@@ -182,7 +181,8 @@ class _Work:
 
     def stored(self, location: str, version: int) -> DataFrame:
         """A state table's rows at a version."""
-        return self._sources.cache.snapshots.stored(location, version)
+        with self._sources.cache.one_reader() as cache:
+            return cache.snapshots.stored(location, version)
 
     def change_rows(self) -> tuple[tuple[str, int], ...]:
         """Changed rows by table that this run read."""
@@ -202,11 +202,13 @@ class _Work:
             return
         for bound in item.bounds:
             self._open(bound.step)
-        if item.slice is Slice.CHANGES:
-            self._changed[item.table] = self._sources.changes(item).rows
-            self.small[name] = bind_changes(self.bindings, item, self._sources)
-        elif item.slice is Slice.STORED:
+        if item.slice is Slice.STORED:
             assert self._state.version is not None, "only a view that was built has a state to read"
             self.name(name, self.stored(self._state.location, self._state.version))
-        else:
-            bind_snapshot(self.bindings, item, self._sources, self.small, self.pushdown_cap)
+            return
+        with self._sources.cache.one_reader():
+            if item.slice is Slice.CHANGES:
+                self._changed[item.table] = self._sources.changes(item).rows
+                self.small[name] = bind_changes(self.bindings, item, self._sources)
+            else:
+                bind_snapshot(self.bindings, item, self._sources, self.small, self.pushdown_cap)

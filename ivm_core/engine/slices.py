@@ -26,6 +26,7 @@ from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import Bounds
 from ivm_core.engine.queries import fetch, frame_of
+from ivm_core.engine.sharing import ThreadSeconds
 from ivm_core.engine.small import HERE, SmallRelation, predicate, values_of
 from ivm_core.engine.snapshots import Snapshots, quoted
 from ivm_core.errors import IvmError
@@ -93,7 +94,7 @@ class Slices:
         expected: Callable[[], Expected],
     ) -> None:
         self.spark = spark
-        self.seconds = 0.0  # spent on slices; reading changes is counted where they are kept
+        self.seconds = ThreadSeconds()  # on slices; reading changes is counted where they are kept
         self._seconds_of_changes = 0.0
         self._snapshots = snapshots
         self._changes = changes
@@ -112,7 +113,7 @@ class Slices:
             if found is not None and found.covers(wanted, {name.lower() for name in columns}):
                 frame = found.frame
                 break
-        self.seconds += time.monotonic() - started - (self._seconds_of_changes - others)
+        self.seconds.spent += time.monotonic() - started - (self._seconds_of_changes - others)
         return frame
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.model import STATE_TABLE, Relation
 from ivm_core.engine.plain_files import Bounds, PlainTable
+from ivm_core.engine.sharing import ThreadSeconds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +29,7 @@ class Snapshots:
         self.spark = spark
         self.bindings = Bindings(spark)
         self._needed = needed or {}
-        self.seconds = 0.0  # spent on keeping small tables
+        self.seconds = ThreadSeconds()  # on keeping small tables
         self._kept: dict[tuple[str, int], tuple[frozenset[str], DataFrame]] = {}
         self._plain: dict[tuple[str, int], PlainTable | None] = {}
 
@@ -60,7 +61,7 @@ class Snapshots:
             started = time.monotonic()
             frame = self.read(relation, version).select(*selected).persist()
             frame.count()  # from now on its size is known
-            self.seconds += time.monotonic() - started
+            self.seconds.spent += time.monotonic() - started
             if key in self._kept:
                 self._kept[key][1].unpersist()
             self._kept[key] = (frozenset(wanted), frame)

@@ -12,6 +12,7 @@ from ivm_core.engine.direct import DirectState
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.log_files import open_state
+from ivm_core.engine.sharing import COMMITS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,14 +44,15 @@ def compact(spark: SparkSession, location: str) -> None:
         return
     from delta.tables import DeltaTable
 
-    before = {key: spark.conf.get(key, None) for key in _SIZES}
-    try:
-        for key, value in _SIZES.items():
-            spark.conf.set(key, str(value))
-        DeltaTable.forPath(spark, location).optimize().executeCompaction()
-    finally:
-        for key, old in before.items():
-            spark.conf.unset(key) if old is None else spark.conf.set(key, old)
+    with COMMITS.alone():
+        before = {key: spark.conf.get(key, None) for key in _SIZES}
+        try:
+            for key, value in _SIZES.items():
+                spark.conf.set(key, str(value))
+            DeltaTable.forPath(spark, location).optimize().executeCompaction()
+        finally:
+            for key, old in before.items():
+                spark.conf.unset(key) if old is None else spark.conf.set(key, old)
 
 
 def commits_since_checkpoint(location: str) -> int | None:

@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from graphlib import TopologicalSorter
 
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.clock import version_of
@@ -19,6 +18,7 @@ from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
+from ivm_core.maintain.slots import order_of, run_in_order, views_at_once
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.upkeep import keep_up
 from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
@@ -37,8 +37,7 @@ def select_views(session: Session, names: Iterable[str] | None, group: str | Non
         chosen = {view.name: view for view in (session.catalog.view(name) for name in qualify_all(names))}
     else:
         chosen = {view.name: view for view in session.catalog.views(group)}
-    order = TopologicalSorter({name: [t for t in view.tables if t in chosen] for name, view in sorted(chosen.items())})
-    return tuple(chosen[name] for name in order.static_order())
+    return tuple(chosen[name] for name in order_of(chosen.values()).static_order())
 
 
 def in_utc(instant: datetime) -> datetime:
@@ -87,10 +86,10 @@ def maintain_views(
     on_progress: Progress | None = None,
     rewind_to: datetime | None = None,
 ) -> tuple[list[MaintenanceReport], list[Exception]]:
-    """Bring the views to the cut, in the given order. A view that fails stops its dependants only.
+    """Bring the views to the cut, upstream views first. A view that fails stops its dependants only.
 
     ``rewind_to``: each view first goes back to its newest batch at or before that instant, and replays from there.
-    Returns a report for every view, with the message of a failure, and the failures themselves in order.
+    Returns a report for every view, with the message of a failure, in the given order, and the failures themselves.
     """
     run_id = run_id or str(uuid.uuid4())
     group = views[0].group if views else "default"
@@ -98,32 +97,35 @@ def maintain_views(
     cut = session.catalog.add_cut(group, run_id, cut).cut
     reports: dict[str, MaintenanceReport] = {}
     failures: list[Exception] = []
+
+    def maintain(view: ViewRecord) -> None:
+        failed = [table for table in view.tables if table in reports and reports[table].error]
+        if on_progress:
+            on_progress(view.name, "maintain")
+        if failed:
+            message = f"{failed[0]}, which {view.name} reads, could not be maintained."
+            reports[view.name] = _failure(view, message, "UPSTREAM_FAILED")
+            return
+        try:
+            back = rewind_view(session, view, rewind_to, cut, policy, run_id) if rewind_to else None
+            reports[view.name] = joined(back, maintain_view(session, view, cut, policy, run_id))
+            keep_up(session, reports[view.name])
+        except Exception as error:  # any failure of one view leaves the others their run
+            # The report carries the message; whoever shows reports shows it.
+            logger.info("%s failed: %s", view.name, type(error).__name__)
+            message = error.message if isinstance(error, IvmError) else f"{type(error).__name__}: {error}"
+            code = error.code if isinstance(error, IvmError) else getattr(error, "code", "ERROR")
+            reports[view.name] = _failure(view, message, str(code))
+            failures.append(error)
+        if on_progress:
+            on_progress(view.name, "done")
+
     expected = partial(expected_reads, session, views, cut, policy)
     with session.shared_reads(columns_read(session, views), expected, several=len(views) > 1):
-        for view in views:
-            failed = [table for table in view.tables if table in reports and reports[table].error]
-            if on_progress:
-                on_progress(view.name, "maintain")
-            if failed:
-                message = f"{failed[0]}, which {view.name} reads, could not be maintained."
-                reports[view.name] = _failure(view, message, "UPSTREAM_FAILED")
-                continue
-            try:
-                back = rewind_view(session, view, rewind_to, cut, policy, run_id) if rewind_to else None
-                reports[view.name] = joined(back, maintain_view(session, view, cut, policy, run_id))
-                keep_up(session, reports[view.name])
-            except Exception as error:  # any failure of one view leaves the others their run
-                # The report carries the message; whoever shows reports shows it.
-                logger.info("%s failed: %s", view.name, type(error).__name__)
-                message = error.message if isinstance(error, IvmError) else f"{type(error).__name__}: {error}"
-                code = error.code if isinstance(error, IvmError) else getattr(error, "code", "ERROR")
-                reports[view.name] = _failure(view, message, str(code))
-                failures.append(error)
-            if on_progress:
-                on_progress(view.name, "done")
+        run_in_order(views, views_at_once(session.settings), maintain)
     if not any(report.error for report in reports.values()):
         session.catalog.publish_cut(group, run_id, tuple(_reached(session, view) for view in views))
-    return list(reports.values()), failures
+    return [reports[view.name] for view in views], failures
 
 
 def _failure(view: ViewRecord, message: str, code: str) -> MaintenanceReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,12 +34,11 @@ from ivm_core.settings import Settings
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
 TIME_ZONE = "spark.sql.session.timeZone"
 
 
 class Session:
-    """One process's hold on a deployment. Not thread-safe: Delta's commit settings are the Spark session's."""
+    """One process's hold on a deployment. Threads may maintain views of one run; all else is for one thread."""
 
     def __init__(
         self, settings: Settings, catalog: Catalog, spark: SparkSession | Callable[[], SparkSession] | None = None
@@ -47,27 +47,31 @@ class Session:
         self.catalog = catalog
         self._given = spark
         self._spark: SparkSession | None = None
+        self._opening = threading.RLock()
         self._compiled: dict[str, CompiledView] = {}
         self._changes: ChangeCache | None = None
         self._several = False
         self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
         self._shown: dict[str, tuple[str, str]] = {}  # views in the Spark session: location, visible SELECT
-        self._logs: dict[str, TableLog] = {}
+        self._logs: dict[tuple[int, str], TableLog] = {}  # by thread: what is read of a log is kept in it
         self._rows: dict[str, int | None] = {}  # as first asked in a block: jobs need not change with every row
         self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
 
     @property
     def spark(self) -> SparkSession:
         """The Spark session, opened at the first call. One of our own may not know tables and views by their names."""
-        if self._spark is None:
-            if self._given is None:
-                self._spark = open_session(self.settings)
-            else:
-                self._spark = self._given() if callable(self._given) else self._given
-                prepare_session(self._spark, self.settings)
-            if self._spark is self._given:
-                return self.spark_with_names  # its owner may read what is here by name
-        return self._spark
+        with self._opening:
+            return self._spark or self._open()
+
+    def _open(self) -> SparkSession:
+        if self._given is None:
+            self._spark = open_session(self.settings)
+            return self._spark
+        opened = self._given() if callable(self._given) else self._given
+        prepare_session(opened, self.settings)
+        self._spark = opened
+        # Where it is another's, its owner may read what is here by name.
+        return self.spark_with_names if opened is self._given else opened
 
     @cached_property
     def spark_with_names(self) -> SparkSession:
@@ -148,9 +152,10 @@ class Session:
         """The log of what a view reads. A base table's is opened once in a block of shared reads: the cut fixes its end."""
         if self._changes is None or self.catalog.find_view(name) is not None:
             return self.log(self.location(name))
-        if name not in self._logs:
-            self._logs[name] = self.log(self.location(name))
-        return self._logs[name]
+        key = (threading.get_ident(), name)
+        if key not in self._logs:
+            self._logs[key] = self.log(self.location(name))
+        return self._logs[key]
 
     def has_table(self, location: str) -> bool:
         """True where a Delta table is at the location."""

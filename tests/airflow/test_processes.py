@@ -72,6 +72,21 @@ def test_ivm_trigger_runs_a_group_and_waits(world, monkeypatch, capfd):
     assert run["conf"]["reason"] == "by hand" and run["run_type"] == "manual"
 
 
+def test_a_cleared_run_runs_again_and_takes_nothing_back(world):
+    world.settle()
+    old = next(run for run in world.runs("ivm_minutely") if run["state"] == "success")["dag_run_id"]
+    world.change()
+    world.wait(lambda: not world.wrong("live.revenue"))
+    before = world.engine.history("live.revenue", 1)[0].to_versions
+    body = {"dry_run": False, "only_failed": False, "reset_dag_runs": True, "dag_run_id": old}
+    cleared = world.airflow.ask("POST", "dags/ivm_minutely/clearTaskInstances", body)["task_instances"]
+    assert {task["task_id"] for task in cleared} >= {"cut", "maintain", "report"}
+    assert world.wait(lambda: (s := world.airflow.run_state("ivm_minutely", old)) in ENDED and s) == "success"
+    # It keeps the cut that it fixed first, which is behind where the view stands now.
+    assert all(v >= before[t] for t, v in world.engine.history("live.revenue", 1)[0].to_versions.items())
+    assert not world.wrong("live.revenue")
+
+
 def test_the_button_materialize_runs_the_group_of_a_view(world):
     world.change()
     [asset] = world.airflow.ask("GET", "assets?name_pattern=live.countries")["assets"]

@@ -1,0 +1,66 @@
+"""Run views' work in dependency order, several at a time where there are slots for them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from graphlib import TopologicalSorter
+
+from ivm_core.catalog.model import ViewRecord
+from ivm_core.settings import Settings
+
+CORES_PER_VIEW = 4  # of this process's own cores: a batch's planning and its tasks use one to four of them
+ON_A_CLUSTER = 4  # views at a time where the cores are a cluster's: this process only plans and waits
+_LOCAL = re.compile(r"local(?:\[(\*|\d+)[^\]]*\])?")
+
+
+def order_of(views: Iterable[ViewRecord]) -> TopologicalSorter[str]:
+    """The views after those of them that they read; ties by name."""
+    chosen = {view.name: view for view in views}
+    return TopologicalSorter(
+        {name: [table for table in view.tables if table in chosen] for name, view in sorted(chosen.items())}
+    )
+
+
+def views_at_once(settings: Settings) -> int:
+    """How many views of a run are maintained at a time: as set, or else by the cores that Spark has.
+
+    >>> from ivm_core.settings_sections import SparkSettings
+    >>> views_at_once(Settings(spark=SparkSettings(master="local[8]")))
+    2
+    """
+    if settings.limits.views_at_once:
+        return settings.limits.views_at_once
+    local = _LOCAL.fullmatch(settings.spark.master)
+    if local is None:
+        return ON_A_CLUSTER
+    cores = 1 if local[1] is None else (os.cpu_count() or 1) if local[1] == "*" else int(local[1])
+    return max(cores // CORES_PER_VIEW, 1)
+
+
+def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[ViewRecord], None]) -> None:
+    """Call ``work`` with every view, after the calls with the views that it reads have ended.
+
+    With one slot in the given order, in this thread; with more in threads, at most ``at_once`` at a time. The first
+    exception of a call is raised when the calls that had begun are over; no other begins then.
+    """
+    if at_once == 1 or len(views) < 2:
+        for view in views:
+            work(view)
+        return
+    by_name = {view.name: view for view in views}
+    order = order_of(views)
+    order.prepare()
+    with ThreadPoolExecutor(at_once, thread_name_prefix="ivm-view") as pool:
+        running: dict[Future[None], str] = {}
+        try:
+            while order.is_active():
+                running |= {pool.submit(work, by_name[name]): name for name in order.get_ready()}
+                ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                for one in ended:
+                    one.result()
+                    order.done(running.pop(one))
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -1,0 +1,136 @@
+"""Views of one run side by side: in dependency order, each batch with its own tag, a failure kept to its dependants."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from ivm_core.engine.sharing import Commits
+from ivm_core.maintain.slots import run_in_order, views_at_once
+from ivm_core.settings import Settings
+from tests.maintain.test_identities import FIRST, QUERIES, SECOND, Deployment
+from tests.maintain.test_views_over_views import DOWNSTREAM, THIRD, UPSTREAM
+
+
+@dataclass(frozen=True)
+class View:
+    name: str
+    tables: tuple[str, ...] = ()
+
+
+DIAMOND = (View("a"), View("b"), View("left", ("a", "t")), View("right", ("a", "b")), View("top", ("left", "right")))
+
+
+class Recorder:
+    """Notes when each view's work begins and ends, and how many were at work at once."""
+
+    def __init__(self) -> None:
+        self.lock, self.at_work, self.most, self.events = threading.Lock(), 0, 0, []
+
+    def __call__(self, view: View) -> None:
+        with self.lock:
+            self.at_work += 1
+            self.most = max(self.most, self.at_work)
+            self.events.append(("begin", view.name))
+        time.sleep(0.02)
+        with self.lock:
+            self.at_work -= 1
+            self.events.append(("end", view.name))
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 8])
+def test_a_view_begins_when_those_that_it_reads_have_ended(at_once):
+    recorder = Recorder()
+    run_in_order(DIAMOND, at_once, recorder)
+    assert recorder.most == min(at_once, 2)
+    assert sorted(name for what, name in recorder.events if what == "end") == sorted(view.name for view in DIAMOND)
+    for view in DIAMOND:
+        for upstream in view.tables:
+            if upstream != "t":
+                assert recorder.events.index(("end", upstream)) < recorder.events.index(("begin", view.name))
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_an_exception_of_the_work_ends_the_run(at_once):
+    begun = []
+
+    def work(view: View) -> None:
+        begun.append(view.name)
+        if view.name == "b":
+            raise RuntimeError("no memory")
+
+    with pytest.raises(RuntimeError, match="no memory"):
+        run_in_order(DIAMOND, at_once, work)
+    assert "top" not in begun
+
+
+@pytest.mark.parametrize(
+    ("master", "wanted", "slots"),
+    [("local[2]", 0, 1), ("local[16,4]", 0, 4), ("local", 0, 1), ("spark://h:7077", 0, 4), ("local[2]", 3, 3)],
+)
+def test_slots_follow_the_cores_unless_set(master, wanted, slots):
+    assert views_at_once(Settings(spark={"master": master}, limits={"views_at_once": wanted})) == slots
+
+
+def test_a_commit_by_the_sessions_settings_runs_alone():
+    commits, at_work, met = Commits(), [], []
+
+    def commit(kind, way):
+        with way():
+            at_work.append(kind)
+            met.append(tuple(at_work))
+            time.sleep(0.005)
+            at_work.remove(kind)
+
+    ways = [("merge", commits.alone), ("append", commits.beside_others)] * 12
+    threads = [threading.Thread(target=commit, args=way) for way in ways]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(met) == len(ways)
+    assert all(seen == ("merge",) for seen in met if "merge" in seen)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("replace_rows", [0, 100_000], ids=["merged", "rewritten"])
+def test_siblings_in_parallel_end_where_their_queries_do(spark, tmp_path, replace_rows):
+    schema = f"slots_{replace_rows}"
+    deployment = Deployment(spark, tmp_path, schema, UPSTREAM | DOWNSTREAM | QUERIES)
+    engine = deployment.engine
+    engine.settings.limits.__dict__.update(views_at_once=4, replace_rows=replace_rows)
+    for changes in (FIRST, SECOND, THIRD):
+        deployment.run(*changes)
+        before = deployment.versions()
+        reports = engine.maintain()
+        deployment.check()
+        # Each commit carries its own view's batch: one number further, and no other's tag.
+        after = deployment.versions()
+        assert {r.view for r in reports if r.strategy != "noop"} == {
+            name for name in after if after[name] > before[name]
+        }
+        assert all(after[name] - before[name] <= 1 for name in after)
+        assert not any(report.error for report in reports)
+    assert not deployment.changed()
+
+
+@pytest.mark.spark
+def test_of_parallel_views_a_failing_one_fails_its_dependants_only(spark, tmp_path):
+    queries = {
+        "shares": "SELECT id, g, 100 DIV v AS share FROM {s}.f",
+        "of_shares": "SELECT g, sum(share) AS total FROM {s}.shares GROUP BY g",
+        **QUERIES,
+    }
+    deployment = Deployment(spark, tmp_path, "slots_fail", queries)
+    deployment.engine.settings.limits.__dict__["views_at_once"] = 3
+    deployment.run("INSERT INTO {s}.f VALUES (20, 1, 'z', 0)")
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
+        deployment.engine.maintain()
+    current = {status.view for status in deployment.engine.status() if not any(status.lag_versions.values())}
+    assert current == {f"slots_fail.{name}" for name in QUERIES}
+    deployment.run("DELETE FROM {s}.f WHERE id = 20")
+    deployment.engine.maintain()
+    deployment.check()
