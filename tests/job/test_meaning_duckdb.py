@@ -72,7 +72,7 @@ def check_view(
     for number in range(BATCHES if view.tables else 0):
         changed = frozenset(random.sample(view.tables, k=random.randint(1, len(view.tables))))
         earlier = rows
-        rows = {name: _edited(random, types[name], own) if name in changed else own for name, own in rows.items()}
+        rows = {name: edited(random, types[name], own) if name in changed else own for name, own in rows.items()}
         for name in types:
             fill(connection, stored(name, BEFORE), earlier[name])
             fill(connection, stored(name, AFTER), rows[name])
@@ -114,21 +114,21 @@ def _text(job: MaintenanceJob) -> str:
     return "\n".join(f"-- {step.name}\n{step.sql}" for step in job.steps)
 
 
-def _edited(random: Random, types: tuple[str, ...], rows: list[Row]) -> list[Row]:
+def edited(random: Random, types: tuple[str, ...], rows: list[Row]) -> list[Row]:
     """Some rows gone, some doubled, some with another value in one column, some new ones; now and then all gone."""
     if random.random() < 0.1:
         return []
     fresh = iter(random_rows(random, types) + random_rows(random, types))
-    edited: list[Row] = []
+    kept: list[Row] = []
     for row in rows:
         match random.randrange(6):
             case 0:
                 continue
             case 1:
-                edited += [row, row]
+                kept += [row, row]
             case 2:
                 other, place = next(fresh, row), random.randrange(len(row))
-                edited.append((*row[:place], other[place], *row[place + 1 :]))
+                kept.append((*row[:place], other[place], *row[place + 1 :]))
             case _:
-                edited.append(row)
-    return edited + [row for row, _ in zip(fresh, range(random.randrange(3)), strict=False)]
+                kept.append(row)
+    return kept + [row for row, _ in zip(fresh, range(random.randrange(3)), strict=False)]
