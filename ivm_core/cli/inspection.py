@@ -15,6 +15,7 @@ from ivm_core.cli.output import console, print_json, print_sql, print_table, sec
 from ivm_core.errors import DefinitionError, EnvironmentProblem
 
 if TYPE_CHECKING:
+    from ivm_core.maintain.model import Forecast
     from ivm_core.plan.column_lineage import ColumnLineage
     from ivm_core.plan.origins import Origin
 
@@ -25,11 +26,15 @@ def explain(
     ],
     sql: Annotated[bool, typer.Option("--sql", help="Only the generated SQL.")] = False,
     delta: Annotated[bool, typer.Option("--delta", help="Only the delta plan.")] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="What a registered view's next batch would cost.")] = False,
     settings: SettingsFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Show plan, delta plan, strategy with reason, and the generated SQL."""
     with engine_of(settings) as engine:
+        if cost:
+            _show_cost(engine.forecast(target), as_json)
+            return
         explanation = engine.explain(_view_or_sql(target))
     if as_json:
         print_json(explanation)
@@ -37,6 +42,32 @@ def explain(
         print_sql(sql_text(explanation.sql))
     else:
         console().print(text(explanation.delta if delta else explanation), soft_wrap=True)
+
+
+def _show_cost(forecast: Forecast, as_json: bool) -> None:
+    if as_json:
+        print_json(forecast)
+        return
+    detail = f" {forecast.detail}" if forecast.detail else ""
+    rows = ", ".join(f"{count:,} of {table}" for table, count in forecast.changed_rows.items())
+    predicted = (forecast.predicted_incremental_seconds, forecast.predicted_full_seconds)
+    ways = "incremental {}, full refresh {}".format(*(seconds(s) or "not measured yet" for s in predicted))
+    console().print(text(f"{forecast.view}: next batch {forecast.strategy} ({forecast.reason}){detail}"))
+    console().print(text(f"changed rows: {rows or 'none'}; predicted: {ways}"))
+    print_table(
+        ("batch", "strategy", "changed rows", "predicted", "took"),
+        (
+            (
+                str(batch.number),
+                strategy(batch.strategy),
+                f"{batch.changed_rows:,}",
+                seconds(batch.predicted_seconds),
+                seconds(batch.seconds),
+            )
+            for batch in forecast.past
+        ),
+        right=("batch", "changed rows", "predicted", "took"),
+    )
 
 
 def status(views: ViewNames = None, settings: SettingsFile = None, as_json: AsJson = False) -> None:

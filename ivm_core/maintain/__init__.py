@@ -7,6 +7,6 @@ and the catalogue in step, ``group`` runs the views of a group to one cut, ``vie
 """
 
 from ivm_core.maintain.engine import Engine
-from ivm_core.maintain.model import Check, Explanation, OperatorStrategy, PlannedChange, ViewStatus
+from ivm_core.maintain.model import Check, Explanation, Forecast, Foretold, OperatorStrategy, PlannedChange, ViewStatus
 
-__all__ = ["Check", "Engine", "Explanation", "OperatorStrategy", "PlannedChange", "ViewStatus"]
+__all__ = ["Check", "Engine", "Explanation", "Forecast", "Foretold", "OperatorStrategy", "PlannedChange", "ViewStatus"]

@@ -13,9 +13,10 @@ from ivm_core.batch.model import Cut
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import BatchRecord, TableRecord, ViewRecord
 from ivm_core.maintain.explain import explain
+from ivm_core.maintain.forecast import forecast
 from ivm_core.maintain.group import in_utc, maintain_views, make_cut, pending_views, select_views
 from ivm_core.maintain.inspect import column_lineages, doctor, lineage, status
-from ivm_core.maintain.model import Check, Explanation, Mode, PlannedChange, ViewStatus
+from ivm_core.maintain.model import Check, Explanation, Forecast, Mode, PlannedChange, ViewStatus
 from ivm_core.maintain.project import apply_project, plan_project
 from ivm_core.maintain.register import create_view, drop_view, refresh_view, register_base_table
 from ivm_core.maintain.session import Session
@@ -100,6 +101,10 @@ class Engine:
     def explain(self, view_or_sql: str) -> Explanation:
         """How a registered view, or a definition that need not be registered, is maintained, and why."""
         return explain(self._session, view_or_sql)
+
+    def forecast(self, view: str) -> Forecast:
+        """What the view's next batch would be and cost if it ran now; opens no Spark session where tables are local."""
+        return forecast(self._session, self._session.catalog.view(qualified(view)))
 
     def cut(self, views: Iterable[str] | None = None, group: str | None = None, as_of: datetime | None = None) -> Cut:
         """The versions that a run of these views would end at; needs no Spark session where tables are on local paths."""

@@ -70,6 +70,34 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class Foretold:
+    """A batch that was run, its seconds, and those that were predicted for its strategy (None: nothing was measured yet)."""
+
+    number: int
+    strategy: str
+    changed_rows: int
+    seconds: float
+    predicted_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a view's next batch would be if it ran now, with the seconds predicted for either way (None: not known).
+
+    ``changed_rows`` by table, from commit metrics; ``past``: what earlier predictions were worth, newest first.
+    """
+
+    view: str
+    strategy: str
+    reason: str
+    detail: str
+    changed_rows: dict[str, int]
+    predicted_incremental_seconds: float | None
+    predicted_full_seconds: float | None
+    past: tuple[Foretold, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ViewStatus:
     """How a view stands. Lags compare with the newest versions of what it reads; ``lag_rows`` is taken from commit metrics.
 

@@ -15,7 +15,7 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.catalog.model import BatchRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import BaseTableError, DefinitionError, IvmError, UnknownTableError, UnknownViewError
-from ivm_core.maintain import Check, Explanation, OperatorStrategy, PlannedChange, ViewStatus
+from ivm_core.maintain import Check, Explanation, Forecast, Foretold, OperatorStrategy, PlannedChange, ViewStatus
 from ivm_core.plan.column_lineage import ColumnLineage
 from ivm_core.plan.origins import Effect, Origin
 from ivm_core.settings import Settings
@@ -226,6 +226,31 @@ def test_explain_takes_a_view_a_file_or_stdin(run: Run, engine: type[StandIn], f
     for missing in ("nowhere.sql", "binary.sql", "no/such.sql"):
         result = run("explain", missing)
         assert result.code == 2 and missing in result.paragraph
+
+
+def test_explain_tells_the_cost_of_the_next_batch(run: Run, engine: type[StandIn]) -> None:
+    past = (Foretold(4, "full", 90, 3.0, None), Foretold(3, "incremental", 120, 0.75, 0.5))
+    engine.answers["forecast"] = Forecast(
+        "gold.sales", "incremental", "linear", "", {"shop.orders": 1200}, 0.5, None, past
+    )
+    shown = run("explain", "gold.sales", "--cost").out
+    assert "gold.sales: next batch incremental (linear)" in shown
+    assert "changed rows: 1,200 of shop.orders; predicted: incremental 0.50 s, full refresh not measured yet" in shown
+    assert [line.split() for line in shown.splitlines() if "incremental  " in line][-1][-5:] == [
+        "120",
+        "0.50",
+        "s",
+        "0.75",
+        "s",
+    ]
+    answer = run("explain", "gold.sales", "--cost", "--json").json
+    assert answer["past"][1] == {
+        "number": 3,
+        "strategy": "incremental",
+        "changed_rows": 120,
+        "seconds": 0.75,
+        "predicted_seconds": 0.5,
+    }
 
 
 def test_drop(run: Run, engine: type[StandIn]) -> None:

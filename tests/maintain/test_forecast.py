@@ -1,0 +1,30 @@
+"""What `ivm explain --cost` foretells is what the next batch then does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.maintain.test_identities import FIRST, SECOND, Deployment
+
+pytestmark = pytest.mark.spark
+
+
+def test_the_next_batch_is_the_one_foretold(spark, tmp_path):
+    queries = {"totals": "SELECT g, count(*) AS n, sum(v) AS total FROM {s}.f GROUP BY g"}
+    deployment = Deployment(spark, tmp_path, "foretold", queries)
+    engine = deployment.engine
+    quiet = engine.forecast("foretold.totals")
+    assert (quiet.strategy, quiet.reason, quiet.changed_rows) == ("noop", "already_current", {})
+    for changes, rows in ((FIRST, 4), (SECOND, 6)):
+        deployment.run(*changes)
+        ahead = engine.forecast("foretold.totals")
+        [report] = engine.maintain()
+        assert (ahead.strategy, ahead.reason) == (report.strategy, report.reason) == ("incremental", "linear")
+        assert sum(ahead.changed_rows.values()) == rows
+        made = engine.history("foretold.totals", 1)[0]
+        assert made.predicted_incremental_seconds == ahead.predicted_incremental_seconds
+        assert made.predicted_full_seconds == ahead.predicted_full_seconds is not None
+    newest, *_, first = engine.forecast("foretold.totals").past
+    assert (newest.number, newest.strategy, newest.changed_rows) == (3, "incremental", 6)
+    assert newest.predicted_seconds == ahead.predicted_incremental_seconds is not None
+    assert (first.number, first.strategy, first.predicted_seconds) == (1, "full", None)
