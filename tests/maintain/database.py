@@ -15,7 +15,16 @@ from tests.maintain.cases import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ivm_core import Engine
+
 FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+
+
+def set_limits(engine: Engine, **limits: int) -> None:
+    """Give one engine other limits; the defaults are one object for all engines of a process."""
+    session = engine._session
+    changed = session.settings.limits.model_copy(update=limits)
+    session.settings = session.settings.model_copy(update={"limits": changed})
 
 
 class Database:

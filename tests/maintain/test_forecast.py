@@ -15,7 +15,7 @@ def test_the_next_batch_is_the_one_foretold(spark, tmp_path):
     engine = deployment.engine
     quiet = engine.forecast("foretold.totals")
     assert (quiet.strategy, quiet.reason, quiet.changed_rows) == ("noop", "already_current", {})
-    for changes, rows in ((FIRST, 4), (SECOND, 6)):
+    for changes, rows in ((FIRST, 4), (SECOND, 8)):
         deployment.run(*changes)
         ahead = engine.forecast("foretold.totals")
         [report] = engine.maintain()
@@ -25,6 +25,6 @@ def test_the_next_batch_is_the_one_foretold(spark, tmp_path):
         assert made.predicted_incremental_seconds == ahead.predicted_incremental_seconds
         assert made.predicted_full_seconds == ahead.predicted_full_seconds is not None
     newest, *_, first = engine.forecast("foretold.totals").past
-    assert (newest.number, newest.strategy, newest.changed_rows) == (3, "incremental", 6)
+    assert (newest.number, newest.strategy, newest.changed_rows) == (3, "incremental", 8)
     assert newest.predicted_seconds == ahead.predicted_incremental_seconds is not None
     assert (first.number, first.strategy, first.predicted_seconds) == (1, "full", None)

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.maintain import view as maintenance
-from tests.maintain.database import difference
+from tests.maintain.database import difference, set_limits
 
 pytestmark = pytest.mark.spark
 
@@ -68,7 +68,7 @@ def test_what_differs_is_mended_and_nothing_else(engine, spark, name, large):
     assert before.ok
     for statement in damage:
         spark.sql(statement.replace("{t}", f"delta.`{record.location}`"))
-    engine.settings.limits.__dict__["replace_rows"] = 0 if large else 100_000
+    set_limits(engine, replace_rows=0 if large else 100_000)
     engine.validate(view)
     report = engine.repair(view, "run")
     assert report.strategy == strategy, report.detail

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from tests.maintain.cases import CASES
-from tests.maintain.database import BATCHES, Database, difference
+from tests.maintain.database import BATCHES, Database, difference, set_limits
 
 pytestmark = pytest.mark.spark
 
@@ -20,7 +20,7 @@ def database(spark):
 def engine(spark, database, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cases")
     with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as opened:
-        opened.settings.limits.__dict__["views_at_once"] = 3  # that one after another is right, other tests show
+        set_limits(opened, views_at_once=3)  # that one after another is right, other tests show
         spark.sql("USE cases")
         yield opened
         spark.sql("USE default")
