@@ -7,10 +7,12 @@ its own is counted, so it is broadcast, and its values become literal bounds on 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from ivm_core.delta.keys import distinct_keys
+from ivm_core.delta.simplify_keys import push_restriction
 from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
@@ -24,11 +26,13 @@ from ivm_core.plan.nodes import (
     Recursive,
     Scan,
     base_tables,
+    column,
     keep,
+    operators,
     references,
     sources,
 )
-from ivm_core.plan.rewrite import with_sources
+from ivm_core.plan.rewrite import both, with_sources
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.types import FRACTIONAL, INTEGRAL
 
@@ -95,11 +99,48 @@ def cut_chains(plan: Plan, facts: Facts, is_step: Callable[[Scan], bool], make_s
             return node  # what its step joins is another in each round
         inputs, conditions = join_chain(node)
         if len(inputs) < 2 or not _is_small(inputs[0], is_step):
-            return with_sources(node, tuple(visit(source) for source in sources(node)))
+            below = with_sources(node, tuple(visit(source) for source in sources(node)))
+            return cut_left(below) if isinstance(below, Join) else below
         chain = _Chain(conditions, facts, is_step)
         return chain.build(tuple(visit(source) for source in inputs), node.names, make_step)
 
+    def cut_left(join: Join) -> Join:
+        """A ∘ B, ∘ ∈ {⋉, ▷, ⟕} → S ∘ (B ⋉ π S) where B reads a large table; S: A, as a step."""
+        left, right = join.left, join.right
+        if join.kind not in _LEFT_DECIDES or not _is_small(left, is_step) or _is_small(right, is_step):
+            return join
+        read = {scan.table for scan in operators(right) if isinstance(scan, Scan) and not is_step(scan)}
+        large = sorted(table for table in read if facts.get(table, TableFacts()).size >= LARGE)
+        if not large or restricted(right, left, (join.condition,)) is right:
+            return join
+        if not _is_exact(left, is_step):
+            left = make_step(left, f"read from {large[0]} only what they meet")
+        return replace(join, left=left, right=restricted(right, left, (join.condition,)))
+
     return visit(plan)
+
+
+_LEFT_DECIDES = (JoinKind.SEMI, JoinKind.ANTI, JoinKind.LEFT)
+
+
+def restricted(source: Plan, small: Plan, conditions: Iterable[exp.Expression | None]) -> Plan:
+    """``source ⋉ π small`` by the columns that the conditions set equal, as far below as it goes: its other rows meet none.
+
+    Unchanged where there are no such columns of one type, or where that would only be computed on top of all of its rows.
+    """
+    types, others = types_of(small), types_of(source)
+    pairs = [pair for condition in conditions for pair in equal_columns(condition, small, source)]
+    pairs = [pair for pair in pairs if types.get(pair[0]) == others.get(pair[1]) is not None]
+    if not pairs:
+        return source
+    keys = distinct_keys(small, tuple(column(mine) for mine, _, _ in pairs))
+    equal = (
+        (exp.NullSafeEQ if null_safe else exp.EQ)(this=column(theirs), expression=column(key))
+        for (_, theirs, null_safe), key in zip(pairs, keys.names, strict=True)
+    )
+    joined = Join(source, keys, JoinKind.SEMI, both(*equal))
+    sunk = push_restriction(joined)
+    return source if sunk is joined and not _table(source) else sunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +160,8 @@ class _Chain:
                 table = _table(following)
                 purpose = f"read from {table} only what they meet" if table else "join them by their values"
                 parts, exact = [make_step(join_all(tuple(parts), local), purpose)], True
+            if exact and not _table(following) and not _is_small(following, self.is_step):
+                following = restricted(following, parts[0], self.conditions)
             parts.append(following)
             exact = False
         joined = join_all(tuple(parts), pending)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import sqlglot
 
 from ivm_core.cost.model import Reason, Strategy
@@ -100,3 +101,33 @@ def test_a_wide_table_is_not_shuffled() -> None:
         view, frozenset({"s.line"}), Strategy.INCREMENTAL, Reason.LINEAR, FACTS | {"s.customer": TableFacts(9, ("c",))}
     )
     assert [step.name for step in narrow.steps] == ["view_changes"]
+
+
+LARGE_BESIDE = {
+    "IN over groups": "SELECT o.o FROM s.orders o JOIN s.customer c ON c.c = o.o_c "
+    "WHERE o.o IN (SELECT l_o FROM s.line GROUP BY l_o HAVING sum(price) > 300)",
+    "NOT EXISTS": "SELECT o.o FROM s.orders o WHERE NOT EXISTS (SELECT 1 FROM s.line l WHERE l.l_o = o.o)",
+    "scalar subquery": "SELECT o.o, (SELECT sum(price) FROM s.line l WHERE l.l_o = o.o) AS total FROM s.orders o",
+    "join with groups": "SELECT o.o, g.total FROM s.orders o "
+    "JOIN (SELECT l_o, sum(price) AS total FROM s.line GROUP BY l_o) g ON g.l_o = o.o",
+    "left join with DISTINCT": "SELECT o.o, d.l_s FROM s.orders o LEFT JOIN (SELECT DISTINCT l_o, l_s FROM s.line) d ON d.l_o = o.o",
+    "left join with a window": "SELECT o.o, w.p FROM s.orders o "
+    "LEFT JOIN (SELECT l_o, rank() OVER (PARTITION BY l_o ORDER BY price) AS p FROM s.line) w ON w.l_o = o.o",
+    "two changed factors": "SELECT x.o FROM (SELECT o.o FROM s.orders o UNION ALL SELECT c.c FROM s.customer c) x "
+    "LEFT JOIN (SELECT l_o, count(*) AS n FROM s.line GROUP BY l_o) g ON g.l_o = x.o WHERE g.n IS NULL OR g.n > 1",
+}
+
+
+@pytest.mark.parametrize("name", LARGE_BESIDE)
+def test_a_large_table_beside_changes_is_read_by_their_keys_only(name: str) -> None:
+    view = compile_view("v", sqlglot.parse_one(LARGE_BESIDE[name], read="spark"), TABLES)
+    changed = frozenset({"s.orders", "s.customer"} & set(view.tables))
+    found = batch_job(view, changed, Strategy.INCREMENTAL, Reason.LINEAR, FACTS)
+    lines = [item for item in found.inputs if item.table == "s.line"]
+    assert lines and all("l_o" in {bound.column for bound in item.bounds} for item in lines)
+    # A bound may be a range of keys: what is grouped are the rows of the keys themselves.
+    for step in found.steps:
+        for scan in sqlglot.parse_one(step.sql, read="spark").find_all(sqlglot.exp.Table):
+            if scan.name in {item.name for item in lines}:
+                select = scan.find_ancestor(sqlglot.exp.Select)
+                assert [join for join in select.args.get("joins") or () if join.args.get("kind") == "SEMI"], step.sql
