@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ivm_core.cost.estimate import full_seconds, incremental_seconds
+from ivm_core.cost.estimate import full_seconds, incremental_seconds, least_seconds
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.errors import NotIncrementalError
@@ -12,6 +12,8 @@ from ivm_core.plan.definition import Policy
 WORTH_CHOOSING_SECONDS = 1.0
 # Without measurements: an incremental batch reads the changed rows and, in joins and groups, much of what they touch.
 UNMEASURED_FRACTION = 0.3
+# A batch that was never measured is not tried where its parts alone are expected to take so many full refreshes.
+HOPELESS = 2.0
 # After so many full refreshes in a row, one batch is incremental again: data and clusters change.
 TRY_AGAIN = 8
 
@@ -44,9 +46,14 @@ def decide(
 
     if policy is Policy.FULL:
         return decision(Decision(Strategy.FULL, Reason.POLICY), "ivm.refresh_policy is 'full'")
-    if policy is not Policy.AUTO or predicted_full is None or predicted_full < WORTH_CHOOSING_SECONDS:
+    if policy is not Policy.AUTO or predicted_full is None:
         return decision(incremental, incremental.detail)
     cheaper = Decision(Strategy.FULL, Reason.CHEAPER)
+    least = least_seconds(statistics)
+    if predicted_incremental is None and least > HOPELESS * max(predicted_full, WORTH_CHOOSING_SECONDS):
+        return decision(cheaper, f"{statistics.work:.0f} parts, at least {least:.0f} s, against {predicted_full:.1f} s")
+    if predicted_full < WORTH_CHOOSING_SECONDS:
+        return decision(incremental, incremental.detail)
     if predicted_incremental is None:
         changed, base = statistics.changed_rows, statistics.base_rows
         if changed is not None and base and changed / base > UNMEASURED_FRACTION:

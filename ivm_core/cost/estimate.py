@@ -14,6 +14,7 @@ from statistics import linear_regression, median
 from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
+PART_SECONDS = 0.03  # for planning and starting one of a job's parts, however few rows it has
 WORK_SHARE = 0.4  # of a batch: planning and running its parts, each about as long as another
 BUILD_SHARE = 1.2  # of a first build, which shares its reading with the builds of other views
 FIXED_SHARE = 0.7  # of a measured batch; the rest grows with its rows
@@ -46,6 +47,11 @@ def incremental_seconds(statistics: Statistics) -> float | None:
         if line.slope >= 0:
             return max(line.intercept + line.slope * statistics.changed_rows, min(b.seconds for b in measured))
     return _proportional(measured, statistics.changed_rows)
+
+
+def least_seconds(statistics: Statistics) -> float:
+    """What the batch takes at least, by the number of its parts; for batches of a kind that was never measured."""
+    return statistics.work * PART_SECONDS
 
 
 def _as_now(batch: PastBatch, work: float) -> PastBatch:

@@ -50,6 +50,32 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.INCREMENTAL, INCREMENTAL, Statistics(), GONE, "full", "history_gone"),
         (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 400, 1000), None, "full", "cheaper"),
         (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 4, 1000), None, "incremental", "linear"),
+        # A job of a thousand parts is planned for longer than a small query runs, whatever its rows: not even tried.
+        (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 0.5),), 4, None, 1000.0), None, "full", "cheaper"),
+        (
+            Policy.AUTO,
+            INCREMENTAL,
+            Statistics((PastBatch(True, 0, 50.0),), 4, None, 1000.0),
+            None,
+            "incremental",
+            "linear",
+        ),
+        (
+            Policy.AUTO,
+            INCREMENTAL,
+            Statistics((PastBatch(True, 0, 0.5),), 4, None, 60.0),
+            None,
+            "incremental",
+            "linear",
+        ),
+        (
+            Policy.INCREMENTAL,
+            INCREMENTAL,
+            Statistics((PastBatch(True, 0, 0.5),), 4, None, 1000.0),
+            None,
+            "incremental",
+            "linear",
+        ),
     ],
 )
 def test_decisions(policy, incremental, statistics, forced, strategy, reason):
