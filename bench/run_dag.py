@@ -39,7 +39,7 @@ class DagOptions:
 
 def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
     """Run the benchmark. Raises EnvironmentProblem."""
-    views = read_views(FOLDER / "views", options.views)
+    views = read_views([FOLDER / "views"], options.views)
     with warm_session(place, "dag") as spark:
         facts = environment(spark, place.driver_memory)
         with deployment(place, "dag", spark, (*SCHEMAS, FULL_SCHEMA)) as opened:

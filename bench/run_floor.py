@@ -44,7 +44,7 @@ class FloorOptions:
 
 def run(options: FloorOptions, place: Place, display: Display) -> BenchResult:
     """Run the benchmark. Raises EnvironmentProblem."""
-    views = read_views(FOLDER / "views")
+    views = read_views([FOLDER / "views"])
     with warm_session(place, "floor") as spark:
         facts = environment(spark, place.driver_memory)
         with open_tpch(place, "floor", spark, options.scale, (), display) as tpch:

@@ -29,12 +29,13 @@ class Subject:
     tables: tuple[str, ...]
 
 
-def read_views(folder: Path, wanted: Iterable[str] = ()) -> tuple[ViewDefinition, ...]:
-    """The definitions of a folder, upstream first; of those ``wanted`` (by name or the beginning of it) and what they read.
+def read_views(folders: Iterable[Path], wanted: Iterable[str] = ()) -> tuple[ViewDefinition, ...]:
+    """The definitions of some folders, upstream first; of those ``wanted`` (by name or the beginning of it) and what they read.
 
     Raises DefinitionError.
     """
-    found = [parse_definition(file.read_text("utf-8")) for file in sorted(folder.glob("*.sql"))]
+    files = sorted((file for folder in folders for file in folder.glob("*.sql")), key=lambda file: file.name)
+    found = [parse_definition(file.read_text("utf-8")) for file in files]
     by_name = {view.name: view for view in found}
     reads = {name: [table for table in tables_of(view.query) if table in by_name] for name, view in by_name.items()}
     views = [by_name[name] for name in TopologicalSorter(reads).static_order()]

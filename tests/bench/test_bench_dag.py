@@ -18,7 +18,7 @@ from tests.bench.benches import check_result
 
 
 def test_every_view_of_the_warehouse_has_a_delta() -> None:
-    views = read_views(FOLDER / "views")
+    views = read_views([FOLDER / "views"])
     assert len(views) >= 40
     parsed = [parse_table(file.read_text("utf-8")) for file in (FOLDER / "tables").glob("*.sql")]
     schemas = {table.name: table.schema for table in parsed}

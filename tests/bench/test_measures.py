@@ -53,12 +53,12 @@ def test_changes_in_a_row(kind: Kind, percent: float, expected: int) -> None:
 
 
 def test_views_wanted_bring_those_that_they_read() -> None:
-    names = [view.name for view in read_views(SQL_FOLDER / "views", ("profit",))]
+    names = [view.name for view in read_views([SQL_FOLDER / "views"], ("profit",))]
     assert names == ["tpch.q09_product_type_profit", "tpch.profit_by_year"]
 
 
 def test_a_model_reads_the_tables_of_other_models() -> None:
-    view = read_views(SQL_FOLDER / "views", ("profit",))[-1]
+    view = read_views([SQL_FOLDER / "views"], ("profit",))[-1]
     statement = refresh_statement(view.name, view.query, "/x", {"tpch.q09_product_type_profit": "bench_full.q09"})
     assert statement.startswith("CREATE OR REPLACE TABLE bench_full.tpch__profit_by_year USING DELTA LOCATION '/x' AS")
     assert "FROM bench_full.q09 AS q09_product_type_profit" in statement
