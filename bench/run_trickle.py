@@ -38,7 +38,7 @@ class TrickleOptions:
 
 def run(options: TrickleOptions, place: Place, display: Display) -> BenchResult:
     """Run the benchmark. Raises EnvironmentProblem, SettingsError."""
-    views = (*read_views(FOLDER / "views"), *(tpch_views(options.views) if options.views else ()))
+    views = (*read_views([FOLDER / "views"]), *(tpch_views(options.views) if options.views else ()))
     found: list[Trickle] = []
     with warm_session(place, "trickle") as spark:
         facts = environment(spark, place.driver_memory)
