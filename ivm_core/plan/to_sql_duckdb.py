@@ -11,8 +11,10 @@ def adapt_to_duckdb(query: exp.Query) -> None:
     """Change the query in place.
 
     LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE, posexplode a subquery too, raise_error error,
-    and count_if(p) count(CASE WHEN p THEN 1 END): DuckDB's count_if of NULLs alone is NULL.
+    and count_if(p) count(CASE WHEN p THEN 1 END): DuckDB's count_if of NULLs alone is NULL. Days added to a date make a date.
     """
+    for added in reversed(list(query.find_all(exp.TsOrDsAdd, exp.AddMonths))):
+        added.replace(exp.cast(added.copy(), "date"))
     for call in list(query.find_all(exp.Anonymous)):
         if is_raise(call):
             call.set("this", "error")
