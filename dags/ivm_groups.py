@@ -11,6 +11,7 @@ from ivm_airflow.links import DataDocsLink, ReportLink
 from ivm_airflow.manifest import Group, read_groups
 from ivm_airflow.params import group_doc, group_params
 from ivm_airflow.slug import dag_id
+from ivm_airflow.telling import tell_failed
 
 RETRIES = {
     "retries": 3,
@@ -23,6 +24,7 @@ RETRIES = {
         ]
     ),
 }
+DEFAULTS = {**RETRIES, "on_failure_callback": tell_failed}
 POOL = conf.get("ivm", "pool", fallback="default_pool")
 
 
@@ -38,7 +40,7 @@ def build(group: Group) -> DAG:
         max_active_runs=1,
         deadline=timing.deadline(group),
         params=group_params(group),
-        default_args=RETRIES,
+        default_args=DEFAULTS,
         tags=["ivm"],
     ) as dag:
         cut = task(tasks.cut)(group.name)

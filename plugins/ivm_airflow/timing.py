@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from typing import Any
 
@@ -17,8 +16,7 @@ from airflow.sdk import (
 
 from ivm_airflow.assets import triggers
 from ivm_airflow.manifest import Group
-
-logger = logging.getLogger(__name__)
+from ivm_airflow.telling import tell_late
 
 
 def timetable(group: Group) -> Any:
@@ -40,20 +38,3 @@ def deadline(group: Group) -> DeadlineAlert | None:
         callback=AsyncCallback(tell_late, kwargs={"group": group.name, "target_lag_seconds": group.target_lag_seconds}),
         name=f"ivm.target_lag of {group.name}",
     )
-
-
-async def tell_late(group: str, target_lag_seconds: float, **_: Any) -> None:
-    """Log the alert; ``[ivm] on_late`` of Airflow's configuration names a function that is called with the same."""
-    import asyncio
-    import inspect
-
-    from airflow.sdk.configuration import conf
-    from airflow.sdk.module_loading import import_string
-
-    logger.error("The views of %s are staler than their ivm.target_lag of %g s allows", group, target_lag_seconds)
-    if path := conf.get("ivm", "on_late", fallback=""):
-        told = import_string(path)
-        if inspect.iscoroutinefunction(told):
-            await told(group=group, target_lag_seconds=target_lag_seconds)
-        else:
-            await asyncio.to_thread(told, group=group, target_lag_seconds=target_lag_seconds)

@@ -84,7 +84,7 @@ def test_runs_start_by_cron_by_assets_by_both_or_on_demand(parsed, group, kind, 
 
 def test_a_target_lag_is_a_deadline(parsed):
     dags = parsed["timed"]["dags"]
-    assert "ivm_airflow.timing.tell_late" in json.dumps(dags["ivm_by_cron"]["deadline"])
+    assert "ivm_airflow.telling.tell_late" in json.dumps(dags["ivm_by_cron"]["deadline"])
     assert not dags["ivm_on_demand"].get("deadline")
 
 

@@ -36,8 +36,12 @@ def story(airflow_database, tmp_path_factory):
         **airflow_database,
         "IVM_SETTINGS": str(folder / "ivm.toml"),
         "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps(EMBEDDED),
+        "AIRFLOW__IVM__ON_FAILURE": "tests.airflow.programs.late.note",
+        "IVM_TEST_LATE": str(folder / "failed.jsonl"),
     }
-    return run_program("group_runs", folder, environment=environment, timeout=1200)
+    told = run_program("group_runs", folder, environment=environment, timeout=1200)
+    lines = (folder / "failed.jsonl").read_text("utf-8").splitlines()
+    return {**told, "failures": [json.loads(line) for line in lines]}
 
 
 def by_view(report):
@@ -98,6 +102,13 @@ def test_a_failed_view_fails_its_dependants_only(story):
     assert partly["report"]["failed"] == ["shop.revenue", "shop.rich"]
     assert views["shop.countries"]["error"] is None and views["shop.countries"]["rows_changed"] > 0
     assert partly["tasks"] == {"cut": "success", "maintain": "failed", "validate": "success", "report": "failed"}
+
+
+def test_somebody_is_told_of_each_task_that_failed_for_good(story):
+    assert {told["dag_id"] for told in story["failures"]} == {"ivm_shop"}
+    [maintain] = [told for told in story["failures"] if told["task_id"] == "maintain"]
+    assert "2 of 3 views failed" in maintain["error"] and "shop.revenue" in maintain["error"]
+    assert {told["task_id"] for told in story["failures"]} >= {"cut", "maintain", "report"}
 
 
 def test_tasks_hand_on_little(story):

@@ -1,4 +1,4 @@
-"""What `[ivm] on_late` names in the tests: note that somebody was told."""
+"""What `[ivm] on_late` and `[ivm] on_failure` name in the tests: note that somebody was told."""
 
 import json
 import os
