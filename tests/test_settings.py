@@ -39,7 +39,7 @@ def test_defaults_stand_in_the_current_folder(folder: Path) -> None:
     assert (settings.root, settings.file) == (folder, None)
     assert (settings.limits.pushdown_cap, settings.limits.replace_rows, settings.limits.sample_rows) == (
         1000,
-        100_000,
+        500_000,
         20,
     )
 

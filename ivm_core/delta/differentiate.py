@@ -13,13 +13,14 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.delta.keys import difference, distinct_keys, having_keys, is_net, net, touched_by
+from ivm_core.delta.states import Tables, after, before, is_failing
+from ivm_core.delta.touched import touched_left
 from ivm_core.plan.clock import CLOCK, clock_names
 from ivm_core.plan.inexact import exact_keys
 from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.nodes import (
     WEIGHT,
     Aggregate,
-    At,
     Changes,
     Distinct,
     Filter,
@@ -42,11 +43,9 @@ from ivm_core.plan.nodes import (
     keep,
     references,
 )
-from ivm_core.plan.raising import can_raise, never_raise, raise_where_positive
-from ivm_core.plan.rewrite import transform_up, with_sources
+from ivm_core.plan.raising import raise_where_positive
+from ivm_core.plan.rewrite import with_sources
 from ivm_core.plan.schema import types_of
-
-Tables = frozenset[str]
 
 
 def differentiate(plan: Plan, changed: Tables) -> Plan:
@@ -70,7 +69,7 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
         case Filter(source, condition):
             # Δ(σ_p Q) = σ_p ΔQ
             return Filter(differentiate(source, changed), condition)
-        case Project() if _can_raise(plan):
+        case Project() if is_failing(plan):
             return _project_that_fails(plan, changed)
         case Project(source, columns):
             # Δ(π Q) = π ΔQ
@@ -125,10 +124,6 @@ def _project_that_fails(plan: Project, changed: Tables) -> Plan:
     return Project(delta, (*columns, _weight()))
 
 
-def _can_raise(plan: Project) -> bool:
-    return any(can_raise(named.expression) for named in plan.columns)
-
-
 def _join(plan: Join, changed: Tables) -> Plan:
     left, right, kind, condition = plan.left, plan.right, plan.kind, plan.condition
     match kind:
@@ -154,22 +149,6 @@ def empty(plan: Plan) -> Values:
     """The delta of a relation that did not change."""
     types = types_of(plan)
     return Values((*plan.names, WEIGHT), (*(types.get(name) or "void" for name in plan.names), "bigint"))
-
-
-def before(plan: Plan, changed: Tables) -> Plan:
-    """Q⁻: the plan over the state before the batch. The view stands there, so that nothing in it fails any more."""
-
-    def without_failures(node: Plan) -> Plan:
-        if not isinstance(node, Project) or not _can_raise(node) or not base_tables(node) & changed:
-            return node
-        return Project(node.source, tuple(Named(named.name, never_raise(named.expression)) for named in node.columns))
-
-    return _at(transform_up(plan, without_failures), At.BEFORE, changed)
-
-
-def after(plan: Plan, changed: Tables) -> Plan:
-    """Q⁺: the plan over the state after the batch."""
-    return _at(plan, At.AFTER, changed)
 
 
 def common_partition(window: Window) -> tuple[exp.Expression, ...]:
@@ -239,7 +218,9 @@ def _by_key(
     everything without a key."""
     if not expressions:
         return _before_and_after(plan, changed)
-    keys = distinct_keys(differentiate(read or source, changed), expressions)
+    names = frozenset(name for expression in expressions for name in references(expression))
+    rows = touched_left(read or source, names, changed, differentiate) or differentiate(read or source, changed)
+    keys = distinct_keys(rows, expressions)
     return _before_and_after(with_sources(plan, (having_keys(source, expressions, keys),)), changed)
 
 
@@ -281,14 +262,3 @@ def _ordered(plan: Plan, delta: Plan) -> Plan:
 
 def _weight() -> Named:
     return Named(WEIGHT, column(WEIGHT))
-
-
-def _at(plan: Plan, at: At, changed: Tables) -> Plan:
-    """Scans of tables without changes all read the state after, so that equal subplans are equal."""
-
-    def bind(node: Plan) -> Plan:
-        if isinstance(node, Scan) and node.at is At.NOW:
-            return replace(node, at=at if node.table in changed else At.AFTER)
-        return node
-
-    return transform_up(plan, bind)

@@ -98,7 +98,7 @@ class ChangeCache:
     @cached_property
     def slices(self) -> Slices:
         """What the run needs of large tables."""
-        return Slices(self.spark, self.snapshots, self._changes_of, self._needed, self._expected)
+        return Slices(self.spark, self.snapshots, self.changes_of, self._needed, self._expected)
 
     def share(self, frame: DataFrame) -> str:
         """The name of a temporary view of the frame, one for all who ask."""
@@ -150,7 +150,8 @@ class ChangeCache:
             self._projected[key, frozenset(wanted)] = self._project(relation, changes, wanted)
         return self._projected[key, frozenset(wanted)]
 
-    def _changes_of(self, relation: Relation, covered: TableRange, columns: Iterable[str]) -> SmallRelation:
+    def changes_of(self, relation: Relation, covered: TableRange, columns: Iterable[str]) -> SmallRelation:
+        """The changed rows themselves."""
         return self.read(relation, covered, columns).relation
 
     def _project(self, relation: Relation, changes: ChangedRows, wanted: set[str]) -> ChangedRows:

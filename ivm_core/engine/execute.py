@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings, tables_of
+from ivm_core.engine.both_states import BothStates
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.direct import DirectState
@@ -87,7 +88,8 @@ def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> Stat
     committed = log.transaction_version(tag.app_id)
     if committed is not None and committed >= tag.txn_version:
         return None
-    return State(target, log.version(), log.size().rows)
+    size = log.size()
+    return State(target, log.version(), size.rows, size.size_bytes)
 
 
 def _is_kept(writing: Writing, job: MaintenanceJob, step: Step) -> bool:
@@ -130,6 +132,7 @@ class _Work:
         self.pushdown_cap = pushdown_cap
         self._sources = sources
         self._state = state
+        self._both_states = BothStates(spark, lambda: sources.cache.snapshots, sources.cache.changes_of)
         self._pending: dict[str, Input] = {}
         self._computed: list[SmallRelation] = []
         self._changed: dict[str, int] = {}
@@ -137,6 +140,7 @@ class _Work:
     def add_inputs(self, inputs: tuple[Input, ...]) -> None:
         """Inputs are opened when a step first reads them: their bounds wait for earlier steps."""
         self._pending.update({item.name: item for item in inputs})
+        self._both_states.expect(inputs)
 
     def holds(self, inputs: tuple[Input, ...]) -> bool:
         """Whether the inputs are tables that the run reads once and keeps: bounds of values would spare nothing."""
@@ -194,6 +198,7 @@ class _Work:
         with suppress(*SPARK_FAILURES):
             for relation in self._computed:
                 relation.release()
+            self._both_states.close()
             self.bindings.close()
 
     def _open(self, name: str) -> None:
@@ -211,4 +216,4 @@ class _Work:
                 self._changed[item.table] = self._sources.changes(item).rows
                 self.small[name] = bind_changes(self.bindings, item, self._sources)
             else:
-                bind_snapshot(self.bindings, item, self._sources, self.small, self.pushdown_cap)
+                bind_snapshot(self.bindings, item, self._sources, self.small, self.pushdown_cap, self._both_states)

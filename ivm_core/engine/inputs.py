@@ -11,6 +11,7 @@ from sqlglot import exp
 from ivm_core.apply.names import all_of, col, named
 from ivm_core.batch.model import Batch, TableRange
 from ivm_core.engine.bindings import Bindings
+from ivm_core.engine.both_states import BothStates
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
@@ -61,7 +62,12 @@ def bind_changes(bindings: Bindings, item: Input, sources: Sources) -> SmallRela
 
 
 def bind_snapshot(
-    bindings: Bindings, item: Input, sources: Sources, small: Mapping[str, SmallRelation], cap: int
+    bindings: Bindings,
+    item: Input,
+    sources: Sources,
+    small: Mapping[str, SmallRelation],
+    cap: int,
+    both_states: BothStates | None = None,
 ) -> None:
     """Name the version that an input shows: in memory where the table is small, else without what its bounds rule out."""
     relation, covered = sources.relation(item.table), sources.range(item.table)
@@ -72,7 +78,10 @@ def bind_snapshot(
         return
     sourced = {column.name: column.source for column in item.columns}
     keys = {sourced[name].lower(): values for name, values in _known_keys(item, small).items()}
-    shared = sources.cache.slices.find(relation, version, sourced.values(), keys)
+    once = both_states is not None and both_states.reads_once(item)
+    shared = sources.cache.slices.find(relation, version, sourced.values(), keys, once=once)
+    if shared is None and both_states is not None:
+        shared = both_states.find(item, relation, covered, keys)
     if shared is not None:
         bindings.define(item.name, _shown(item, sources.cache.share(shared)))
         return

@@ -44,11 +44,15 @@ class StateTarget:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A state table as a batch finds it. ``version`` None: it does not exist. ``rows`` None: unknown, taken as many."""
+    """A state table as a batch finds it. ``version`` None: it does not exist. ``rows`` None: unknown, taken as many.
+
+    ``size``: bytes of its files.
+    """
 
     target: StateTarget
     version: int | None = None
     rows: int | None = None
+    size: int = 0
 
     @property
     def location(self) -> str:

@@ -18,7 +18,7 @@ from ivm_core.plan.nodes import WEIGHT
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-HERE = 50_000  # rows up to which a relation is held by this process: Spark plans with its exact size, its values are at hand
+HERE = 200_000  # rows up to which a relation is held by this process: Spark plans with its exact size, its values are at hand
 _PLAIN = ("tinyint", "smallint", "int", "bigint", "boolean", "date", "timestamp", "timestamp_ntz", "string", "binary")
 
 # A column is looked through for its distinct values only in relations up to this many times the cap.

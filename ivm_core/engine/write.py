@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,8 +16,9 @@ from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import Applied, CommitTag, State
 from ivm_core.engine.prune import key_predicate
 from ivm_core.engine.queries import fetch, frame_of
-from ivm_core.engine.small import SmallRelation
+from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.engine.snapshots import quoted
+from ivm_core.engine.split_state import take_apart
 from ivm_core.engine.write_bag import write_bag
 from ivm_core.engine.write_directly import merge_directly
 from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input, Step, Write, WriteKind
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+MOST_BYTES = 64 * 1024**2  # of a state's files that this process holds
+WHOLE_ROWS = 20_000  # rows of a state up to which telling the touched ones apart costs more than it spares
 _SOURCE = "__ivm_source"
 _RECOMPUTED = "__ivm_recomputed"
 
@@ -65,37 +69,52 @@ class Writing:
     @property
     def rewrites(self) -> bool:
         """The state is small enough to be written whole, which costs less than finding the files to touch."""
-        return self.state.rows is not None and self.state.rows <= self.replace_rows
+        return self.state.rows is not None and self.state.rows <= self.replace_rows and self.state.size <= MOST_BYTES
+
+    @property
+    def goes_whole(self) -> bool:
+        """The state is so small that all of it goes through the query that makes the new one."""
+        return self.rewrites and (self.state.rows or 0) <= WHOLE_ROWS
 
     @property
     def merges_in_one_query(self) -> bool:
         """The batch need not be known before it is added to the state."""
         merged = self.write.kind is WriteKind.MERGE_GROUPS and self.write.recompute is None
-        return merged and self.rewrites and self.direct is not None
+        return merged and self.goes_whole and self.direct is not None
 
     def batch(self) -> SmallRelation:
         """The step that is applied."""
         return self.relations.small[self.write.step]
 
-    def show_state(self) -> DataFrame:
-        """The stored rows, called ``STATE``; pinned, whatever is committed meanwhile."""
+    def show_state(self, keys: Sequence[str] = ()) -> tuple[DataFrame, pa.Table | None]:
+        """The stored rows, called ``STATE``; pinned, whatever is committed meanwhile.
+
+        ``keys``: only stored rows with the batch's values of these columns matter. Where it costs less the others are
+        not shown but returned beside: ``overwrite`` puts them back.
+        """
         if self.state.version is None:
             raise ValueError(f"the state of {self.state.target.name} does not exist: only a full job can build it")
         held = self.direct.rows() if self.direct is not None and self.rewrites else None
-        if held is not None:
-            rows = frame_of(self.spark, held)
-        else:
+        if held is None:
             rows = self.relations.stored(self.state.location, self.state.version)
-        self.relations.name(STATE, rows, few=held is not None)
-        return rows
+            self.relations.name(STATE, rows)
+            return rows, None
+        here = self.batch().here if keys and not self.goes_whole else None
+        apart = take_apart(held, here, keys) if here is not None else None
+        shown, aside = apart if apart is not None else (held, None)
+        rows = frame_of(self.spark, shown)
+        self.relations.name(STATE, rows, few=shown.num_rows <= HERE)
+        return rows, aside
 
-    def overwrite(self, query: exp.Expr) -> int | None:
-        """Make the query's rows the state; returns the version where it is known."""
+    def overwrite(self, query: exp.Expr, aside: pa.Table | None = None) -> int | None:
+        """Make the query's rows, and those ``aside``, the state; returns the version where it is known."""
         frame = self.relations.select(query)
         if self.direct is not None:
             fitted = self.fitted(self.collect(frame))
             if fitted is not None:
-                return self.direct.overwrite(fitted, self.tag)
+                return self.direct.overwrite(fitted, self.tag, aside)
+        if aside is not None:
+            frame = frame.unionByName(frame_of(self.spark, aside))
         commit.overwrite(frame, self.state, self.tag)
         return None
 
@@ -171,10 +190,11 @@ def _overwrite(writing: Writing) -> Applied:
 
 def _merge_groups(writing: Writing) -> Applied:
     instruction, batch = writing.write, writing.batch()
-    writing.show_state()
+    _, aside = writing.show_state(instruction.keys)
     recomputed = _recompute_extremes(writing)
     if writing.rewrites:
-        version = writing.overwrite(merge_groups.rewrite_state(instruction, STATE, instruction.step, recomputed))
+        query = merge_groups.rewrite_state(instruction, STATE, instruction.step, recomputed)
+        version = writing.overwrite(query, aside)
         return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     if recomputed is None:
@@ -219,8 +239,8 @@ def _all_null(relation: SmallRelation, names: list[str]) -> bool:
 def _replace_groups(writing: Writing) -> Applied:
     instruction, batch = writing.write, writing.batch()
     if writing.rewrites:
-        writing.show_state()
-        version = writing.overwrite(replace_groups.rewrite_state(instruction, STATE, instruction.step))
+        _, aside = writing.show_state(instruction.keys)
+        version = writing.overwrite(replace_groups.rewrite_state(instruction, STATE, instruction.step), aside)
         return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     source = writing.relations.view(instruction.step)

@@ -32,13 +32,13 @@ def write_bag(writing: Writing) -> Applied:
     if applied.deleted == 0:
         rows = bag.repeat_rows(columns, step, writing.batch_number)
         return applied.at(writing.append(rows, applied.inserted))
-    stored = writing.show_state()
+    stored, aside = writing.show_state(() if writing.write.approximate else columns)
     has_maps = any("map<" in type_ for _, type_ in stored.dtypes)
     if writing.write.approximate and not has_maps:
         return _write_near(writing, stored, applied)
     if writing.rewrites or has_maps:
         # Maps can be grouped, but not compared as a join key.
-        version = writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number))
+        version = writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number), aside)
         return applied.at(version)
     removed = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
     near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")

@@ -10,12 +10,14 @@ from sqlglot import exp
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.accumulators import COUNT
 from ivm_core.delta.clock import pin_clock
-from ivm_core.delta.differentiate import after, differentiate, without_idle_time
+from ivm_core.delta.differentiate import differentiate, without_idle_time
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
+from ivm_core.delta.states import after
 from ivm_core.job.bounds import STEP_PREFIX, place_bounds
 from ivm_core.job.chains import Facts, cut_chains, largest_first
 from ivm_core.job.compile import CompiledView, approximate_columns
+from ivm_core.job.factors import factor_terms
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
     VANISHED,
@@ -232,8 +234,7 @@ class _Parts:
 
     def add_step(self, name: str, plan: Plan, comment: str, *, materialize: bool = True) -> None:
         """Append a step; subplans over changes that occur more than once become steps of their own first."""
-        plan = Sharing()(plan)
-        scans: dict[int, Plan] = {}
+        plan, scans = Sharing()(factor_terms(plan, self.facts) if self.facts else plan), dict[int, Plan]()
         for number, shared in enumerate(repeated(plan), start=1):
             shared_name = f"{name}_part_{number}"
             body = transform_down(shared, lambda node: scans.get(id(node), node))

@@ -70,6 +70,43 @@ def fan_out(table: TableFacts, columns: Iterable[str], other: TableFacts, other_
     return float(table.size)
 
 
+def joins_by_key(source: Plan, joined: Iterable[Plan], conditions: Iterable[exp.Expression], facts: Facts) -> bool:
+    """Whether the conditions cover the source's declared key, or that of a part that it is joined with."""
+    together, met = _matched(source, joined, conditions)
+    own = _known(source, facts).key
+    return bool(own and set(own) <= together) or any(
+        set(_known(part, facts).key) <= theirs for part, theirs in met if _known(part, facts).key
+    )
+
+
+def least_fan_out(source: Plan, joined: Iterable[Plan], conditions: Iterable[exp.Expression], facts: Facts) -> float:
+    """Rows of the source for each row of the joined parts: the least that any part's columns tell."""
+    own, met = _matched(source, joined, conditions)
+    known = _known(source, facts)
+    return min(
+        (fan_out(known, own, _known(part, facts), theirs) for part, theirs in met), default=float(_UNKNOWN) * _UNKNOWN
+    )
+
+
+def _matched(
+    source: Plan, joined: Iterable[Plan], conditions: Iterable[exp.Expression]
+) -> tuple[set[str], list[tuple[Plan, set[str]]]]:
+    """The source's columns, as stored, that are set equal to columns of the parts; and each such part with its own."""
+    conditions = tuple(conditions)
+    own: set[str] = set()
+    met: list[tuple[Plan, set[str]]] = []
+    for part in joined:
+        pairs = [pair for condition in conditions for pair in equal_columns(condition, part, source)]
+        own |= {_source_column(source, mine) for _, mine, _ in pairs}
+        if pairs:
+            met.append((part, {_source_column(part, theirs) for theirs, _, _ in pairs}))
+    return own, met
+
+
+def _known(plan: Plan, facts: Facts) -> TableFacts:
+    return facts.get(_table(plan), TableFacts())
+
+
 def largest_first(plan: Plan, facts: Facts) -> Plan:
     """The plan with the inputs of its inner joins from the largest to the smallest.
 
@@ -179,26 +216,10 @@ class _Chain:
         return ordered
 
     def _fan_out(self, source: Plan, joined: list[Plan]) -> float:
-        """Rows of the source for each row so far: the least that any part's columns tell."""
-        pairs = [(part, mine, other) for part in joined for other, mine in self._equal(part, source)]
-        if not pairs:
-            return float(_UNKNOWN) * _UNKNOWN
-        own = {_source_column(source, mine) for _, mine, _ in pairs}
-        return min(
-            fan_out(
-                self._known(source), own, self._known(part), {_source_column(p, o) for p, _, o in pairs if p is part}
-            )
-            for part in joined
-        )
-
-    def _equal(self, left: Plan, right: Plan) -> list[tuple[str, str]]:
-        return [(a, b) for condition in self.conditions for a, b, _ in equal_columns(condition, left, right)]
-
-    def _known(self, source: Plan) -> TableFacts:
-        return self.facts.get(_table(source), TableFacts())
+        return least_fan_out(source, joined, self.conditions, self.facts)
 
     def _rows(self, source: Plan) -> int:
-        return self._known(source).size
+        return _known(source, self.facts).size
 
     def _bytes(self, source: Plan) -> int:
         """About the memory that the source's columns take; 0 of what is no table."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.clock import pin_clock
-from ivm_core.delta.differentiate import after, differentiate
+from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.linearity import classify, rule_of
 from ivm_core.delta.reasons import Code
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind
+from ivm_core.delta.states import after
 from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job, net
 from ivm_core.job.compile import CompiledView

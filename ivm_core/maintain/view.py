@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCK_WAIT_SECONDS = 3600.0
+MOST_ROWS_ABOVE = 100_000  # of a state that is rewritten although other views read it
 MENDED = Decision(Strategy.REPAIR, Reason.REPAIRED)
 
 
@@ -271,9 +272,13 @@ def _execute(
     changed_rows: int | None,
 ) -> Applied:
     relations = session.relations(view)
-    target = StateTarget(view.name, view.location)
+    target, settings = StateTarget(view.name, view.location), session.settings
+    if session.catalog.dependants(view.name):
+        # Rewritten whole, it gives the views above it all of its rows as changes to net.
+        fewer = min(settings.limits.replace_rows, MOST_ROWS_ABOVE)
+        settings = settings.model_copy(update={"limits": settings.limits.model_copy(update={"replace_rows": fewer})})
     with session.shared_reads() as changes:
-        return run(spark, job, batch, relations, target, changes, tag, session.settings, changed_rows=changed_rows)
+        return run(spark, job, batch, relations, target, changes, tag, settings, changed_rows=changed_rows)
 
 
 def _nothing(

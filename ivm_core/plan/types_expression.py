@@ -48,7 +48,7 @@ _DATE = (exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.AddMonths, exp.LastDay, ex
 _SAME_AS_FIRST = (
     exp.Paren, exp.Alias, exp.Min, exp.Max, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue,
     exp.NthValue, exp.ArgMax, exp.ArgMin, exp.Mode, exp.IgnoreNulls, exp.RespectNulls, exp.Abs, exp.Neg, exp.Nullif,
-    exp.Window, exp.Filter, exp.ArrayFilter, exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg,
+    exp.Window, exp.Filter, exp.ArrayFilter, exp.ArraySort, exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg,
 )  # fmt: skip
 _EXTRACTED_INT = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "DOY", "HOUR", "MINUTE")
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")

@@ -13,8 +13,9 @@ import sqlglot
 from sqlglot import exp
 
 from ivm_core.delta.clock import PARAMETERS, pin_clock
-from ivm_core.delta.differentiate import after, before, differentiate
+from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.simplify import simplify
+from ivm_core.delta.states import after, before
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.explain import explain
 from ivm_core.plan.from_sql import from_sql

@@ -8,9 +8,11 @@ from random import Random
 import duckdb
 import pytest
 
-from ivm_core.delta.differentiate import after, before, differentiate
+from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.simplify import simplify
+from ivm_core.delta.states import after, before
 from ivm_core.job.chains import LARGE, TableFacts, cut_chains, largest_first
+from ivm_core.job.factors import factor_terms
 from ivm_core.plan.explain import explain
 from ivm_core.plan.nodes import At, Changes, Plan, Scan, ScanColumn, base_tables, walk
 from ivm_core.plan.schema import types_of
@@ -84,7 +86,7 @@ def _prepare_cut(connection: duckdb.DuckDBPyConnection, random: Random, query: P
         types = types_of(prefix)
         return Scan(name, tuple(ScanColumn(n, n, types.get(n) or "string") for n in prefix.names), At.AFTER)
 
-    delta = simplify(differentiate(largest_first(query, facts), changed))
+    delta = factor_terms(simplify(differentiate(largest_first(query, facts), changed)), facts)
     cut = cut_chains(delta, facts, lambda scan: scan.table.startswith("cut_step_"), make_step)
     return _prepare(connection, "cut", cut)
 

@@ -13,8 +13,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from ivm_core.delta.differentiate import before, differentiate
+from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.simplify import simplify
+from ivm_core.delta.states import before
 from ivm_core.plan.explain import explain
 from ivm_core.plan.from_sql import from_sql
 from ivm_core.plan.nodes import base_tables

@@ -12,6 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from ivm_core.batch.model import CommitClass
+from ivm_core.engine import write
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.execute import run
@@ -94,10 +95,12 @@ class Shop:
         return Counter(tuple(row) for row in self.spark.sql(full.steps[0].sql).collect())
 
 
-@pytest.fixture(params=["rewritten", "merged"])
-def limits(request: pytest.FixtureRequest, spark_settings: Settings) -> Settings:
-    """States of any size are rewritten whole, or none is."""
-    rows = 100_000 if request.param == "rewritten" else 0
+@pytest.fixture(params=["rewritten", "apart", "merged"])
+def limits(request: pytest.FixtureRequest, spark_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """States of any size are rewritten whole, with the rows that a batch may touch told apart or not, or none is."""
+    rows = 0 if request.param == "merged" else 100_000
+    if request.param == "apart":
+        monkeypatch.setattr(write, "WHOLE_ROWS", 0)
     return spark_settings.model_copy(
         update={"limits": spark_settings.limits.model_copy(update={"replace_rows": rows, "pushdown_cap": 3})}
     )

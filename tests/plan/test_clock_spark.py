@@ -13,8 +13,8 @@ from sqlglot import exp
 from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Batch, CommitClass, TableRange
 from ivm_core.delta.clock import pin_clock
-from ivm_core.delta.differentiate import after
 from ivm_core.delta.simplify import simplify
+from ivm_core.delta.states import after
 from ivm_core.engine.instants import fill, instants_of
 from ivm_core.plan.clock import CLOCK, TYPES, clock_column
 from ivm_core.plan.from_sql import from_sql

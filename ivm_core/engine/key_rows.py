@@ -1,0 +1,102 @@
+"""The rows of a table that have certain keys, read once and kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from ivm_core.apply.names import all_of, col
+from ivm_core.engine.model import Relation
+from ivm_core.engine.plain_files import Bounds
+from ivm_core.engine.queries import frame_of
+from ivm_core.engine.small import predicate, values_of
+from ivm_core.engine.snapshots import Snapshots, quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CAP = 1000  # keys in one literal IN list; more are joined
+
+Keys = Mapping[str, pa.Array]  # distinct values by column: a row is meant where every column has one of its values
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """The rows with these keys; ``sources``: the tables whose changes they come from."""
+
+    keys: Keys
+    sources: frozenset[str] = frozenset()
+
+    def covers(self, wanted: Keys) -> bool:
+        """Whether all rows with the wanted keys are among these."""
+        return all(name in wanted and within(wanted[name], values) for name, values in self.keys.items())
+
+    def bounds(self, types: Mapping[str, str]) -> Bounds:
+        """What predicates and file statistics need of the keys; ``types``: Spark's, by column."""
+        return [
+            (name, values_of(pa.chunked_array([keys]), types[name], CAP), False) for name, keys in self.keys.items()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRows:
+    """Rows of a table at a version, in memory: all those with the keys of any of the sets, and these columns."""
+
+    columns: frozenset[str]
+    types: Mapping[str, str]
+    sets: tuple[KeySet, ...]
+    frame: DataFrame
+
+    def covers(self, wanted: Keys, columns: Iterable[str]) -> bool:
+        """Whether a reader of these columns finds all rows with the wanted keys here."""
+        return set(columns) <= self.columns and any(one.covers(wanted) for one in self.sets)
+
+
+def read_key_rows(
+    spark: SparkSession,
+    snapshots: Snapshots,
+    relation: Relation,
+    version: int,
+    sets: Sequence[KeySet],
+    columns: Iterable[str],
+) -> KeyRows:
+    """Read them in one scan; ``columns`` in lower case. The caller unpersists the frame."""
+    wanted = {*columns, *(name for one in sets for name in one.keys)}
+    types = {name.lower(): type_ for name, type_ in relation.columns}
+    alternatives = [one.bounds(types) for one in sets]
+    rows = snapshots.bounded(relation, version, alternatives)
+    rows = rows.select(*(quoted(name) for name, _ in relation.columns if name.lower() in wanted))
+    frame = having(spark, rows, sets, alternatives).persist()
+    frame.count()  # from now on its size is known
+    return KeyRows(frozenset(wanted), types, tuple(sets), frame)
+
+
+def having(spark: SparkSession, frame: DataFrame, sets: Sequence[KeySet], alternatives: Sequence[Bounds]) -> DataFrame:
+    """The rows with the keys of any of the sets; ``alternatives``: what is known of each set's keys."""
+    conditions: list[exp.Expr] = []
+    joined = frame
+    for one, bounds in zip(sets, alternatives, strict=True):
+        together: list[exp.Expr] = []
+        for name, known, _ in bounds:
+            condition = predicate(name, "", known, nulls=False) if known.listed is not None else None
+            if condition is None:
+                # Too many to list. They are distinct and not NULL: an outer join finds each row once.
+                flag = f"__ivm_met_{len(conditions)}_{len(together)}"
+                keys = frame_of(spark, pa.table({flag: one.keys[name]}))
+                joined = joined.join(keys, joined[quoted(name)] == keys[flag], "left")
+                condition = exp.Not(this=exp.Is(this=col(flag), expression=exp.Null()))
+            together.append(condition)
+        conditions.append(exp.Paren(this=all_of(together)))
+    return joined.where(exp.or_(*conditions).sql("spark")).select(*(quoted(name) for name in frame.columns))
+
+
+def within(wanted: pa.Array, values: pa.Array) -> bool:
+    """Whether all wanted values are among the others; False of values of another type."""
+    if wanted.type != values.type:
+        return False
+    return bool(pc.all(pc.is_in(wanted, value_set=values), min_count=0).as_py())
