@@ -159,6 +159,8 @@ class Slices:
             larger = (size, edge.other) > (self._facts(name).size, name)
             if covered is None or size < LARGE or larger is not inwards or not self._comparable(edge):
                 continue
+            if self._sources(edge.other) <= {name}:
+                continue  # the rows that the table's own changes meet say nothing new of it
             if inwards:
                 through = self._read.get((edge.other, covered.to_version, False))
             else:
@@ -171,6 +173,18 @@ class Slices:
                 rows = self._with_keys(through, part, edge.other_columns)
                 if rows is not None and self._meets_few(edge, rows):
                     yield KeySet(_keys(edge, rows), part.sources)
+
+    def _sources(self, name: str, passed: frozenset[str] = frozenset()) -> set[str]:
+        """The tables whose changes may give keys to the slice of a table, straight or through smaller large ones."""
+        found: set[str] = set()
+        for edge in self._edges(name):
+            covered = self._expected.ranges.get(edge.other)
+            if covered is not None and not covered.empty:
+                found.add(edge.other)
+            size = self._facts(edge.other).size
+            if edge.other not in passed and size >= LARGE and (size, edge.other) < (self._facts(name).size, name):
+                found |= self._sources(edge.other, passed | {name})
+        return found
 
     def _edges(self, name: str) -> list[JoinEdge]:
         return [edge for edge in self._expected.edges if edge.table == name != edge.other]
