@@ -124,7 +124,8 @@ def _with_keys(changed: pa.Table, names: Sequence[str], keys: Mapping[str, pa.Ar
     """The rows added and those taken away that have the keys, each as often as its weight says; columns ``names``."""
     actual = {name.lower(): name for name in changed.column_names}
     for name, values in keys.items():
-        changed = changed.filter(pc.is_in(changed.column(actual[name]), value_set=values))
+        column = changed.column(actual[name])
+        changed = changed.filter(pc.is_in(column, value_set=values.cast(column.type)))
     selected = changed.select([actual[name.lower()] for name in names]).rename_columns(list(names))
     weights = changed.column(WEIGHT).to_numpy()
     rows = np.arange(len(weights))

@@ -13,6 +13,7 @@ from ivm_core.batch.model import Batch, TableRange
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.both_states import BothStates
 from ivm_core.engine.changes import ChangeCache
+from ivm_core.engine.key_rows import comparable, keys_of
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
 from ivm_core.engine.small import ChangedRows, ColumnValues, SmallRelation, predicate, read_values
@@ -114,14 +115,17 @@ def _known_bounds(item: Input, small: Mapping[str, SmallRelation], cap: int) -> 
 
 def _known_keys(item: Input, small: Mapping[str, SmallRelation]) -> dict[str, pa.Array]:
     """All the values that columns of the input can only have, where this process holds them and NULL is not one."""
+    types = {column.name: column.type for column in item.columns}
     found: dict[str, pa.Array] = {}
     for bound in item.bounds:
-        here = small[bound.step].here if bound.step in small else None
-        if here is None:
+        step = small.get(bound.step)
+        if step is None or step.here is None or bound.column in found:
             continue
-        values = here.column(bound.step_column).combine_chunks()
+        values = step.here.column(bound.step_column)
         if not (bound.null_safe and values.null_count):
-            found.setdefault(bound.column, values.drop_null().unique())
+            given, wanted = step.types()[bound.step_column], types.get(bound.column, "")
+            if comparable(given, wanted):
+                found[bound.column] = keys_of(values, given, wanted)
     return found
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ivm_core.apply.names import all_of, col
+from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import Bounds
 from ivm_core.engine.queries import frame_of
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CAP = 1000  # keys in one literal IN list; more are joined
+
+_INTEGERS = {"tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64()}
 
 Keys = Mapping[str, pa.Array]  # distinct values by column: a row is meant where every column has one of its values
 
@@ -93,6 +96,23 @@ def having(spark: SparkSession, frame: DataFrame, sets: Sequence[KeySet], altern
             together.append(condition)
         conditions.append(exp.Paren(this=all_of(together)))
     return joined.where(exp.or_(*conditions).sql("spark")).select(*(quoted(name) for name in frame.columns))
+
+
+def comparable(type_: str, wanted: str) -> bool:
+    """Whether values of one Spark type can be looked up in a column of the other, without a cast of the column."""
+    kind = family(type_)
+    return kind is not None and kind == family(wanted) and (kind in ("integer", "string") or type_ == wanted)
+
+
+def keys_of(values: pa.ChunkedArray, type_: str, wanted: str) -> pa.Array:
+    """Distinct values of a column of one type as keys of a column of a comparable one: NULL and what it cannot hold go."""
+    distinct = values.combine_chunks().drop_null().unique()
+    if family(type_) == "string":
+        return distinct.cast(pa.string())
+    if wanted not in _INTEGERS:
+        return distinct
+    fitting = distinct.cast(_INTEGERS[wanted], safe=False)
+    return fitting.filter(pc.equal(fitting.cast(pa.int64()), distinct.cast(pa.int64())))
 
 
 def within(wanted: pa.Array, values: pa.Array) -> bool:

@@ -19,8 +19,7 @@ import pyarrow as pa
 
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.failures import SPARK_FAILURES
-from ivm_core.engine.key_rows import KeyRows, Keys, KeySet, having, read_key_rows
-from ivm_core.engine.literals import family
+from ivm_core.engine.key_rows import KeyRows, Keys, KeySet, comparable, having, keys_of, read_key_rows
 from ivm_core.engine.model import Relation
 from ivm_core.engine.queries import fetch
 from ivm_core.engine.sharing import ThreadSeconds
@@ -73,6 +72,7 @@ class Slices:
         self._needed = needed
         self._expect = expected
         self._read: dict[tuple[str, int, bool], KeyRows | None] = {}
+        self._sources_of: dict[str, set[str]] = {}
 
     def find(
         self, relation: Relation, version: int, columns: Iterable[str], wanted: Keys, *, once: bool = False
@@ -81,13 +81,9 @@ class Slices:
 
         ``once``: the view reads the table at this version this one time, so that a slice would serve other views only.
         """
-        if (
-            once
-            and self._expected.readers.get(relation.name, 0) < 2
-            and (relation.name, version, False) not in self._read
-        ):
-            return None
         if not wanted or relation.visible_sql is not None or (relation.rows is not None and relation.rows < LARGE):
+            return None
+        if once and (relation.name, version, False) not in self._read and not self._serves_many(relation.name):
             return None
         started, others = time.monotonic(), self._seconds_of_changes
         frame = None
@@ -105,12 +101,17 @@ class Slices:
             if found is not None:
                 found.frame.unpersist()
         self._read.clear()
+        self._sources_of.clear()
         self.__dict__.pop("_expected", None)
 
     @cached_property
     def _expected(self) -> Expected:
         """Asked when a large table is first read."""
         return self._expect()
+
+    def _serves_many(self, name: str) -> bool:
+        """Whether more than one view reads the table."""
+        return self._expected.readers.get(name, 0) > 1
 
     def _slice(self, name: str, version: int, inwards: bool = False) -> KeyRows | None:
         """The rows that changes meet on the way out to the largest table, or those that its slice meets on the way back."""
@@ -133,7 +134,7 @@ class Slices:
         newest = version == covered.to_version
         if not inwards:
             return _distinct([*self._from_changes(name), *self._from_slices(name, newest, inwards)])
-        if self._expected.readers.get(name, 0) < 2:
+        if not self._serves_many(name):
             return []  # finding the keys takes as long as the one view's own scan
         outwards = self._slice(name, version)
         return _distinct(self._from_slices(name, newest, inwards), outwards.sets if outwards is not None else ())
@@ -149,7 +150,7 @@ class Slices:
             rows = self._changes(relation, covered, needed).here
             self._seconds_of_changes += time.monotonic() - started
             if rows is not None and self._meets_few(edge, rows):
-                yield KeySet(_keys(edge, rows), frozenset({edge.other}))
+                yield KeySet(self._keys(edge, rows), frozenset({edge.other}))
 
     def _from_slices(self, name: str, newest: bool, inwards: bool) -> Iterable[KeySet]:
         """The keys of the rows that other tables' changes meet in smaller large tables; ``inwards``: in larger ones."""
@@ -172,30 +173,42 @@ class Slices:
                     continue
                 rows = self._with_keys(through, part, edge.other_columns)
                 if rows is not None and self._meets_few(edge, rows):
-                    yield KeySet(_keys(edge, rows), part.sources)
+                    yield KeySet(self._keys(edge, rows), part.sources)
 
-    def _sources(self, name: str, passed: frozenset[str] = frozenset()) -> set[str]:
+    def _sources(self, name: str) -> set[str]:
         """The tables whose changes may give keys to the slice of a table, straight or through smaller large ones."""
-        found: set[str] = set()
-        for edge in self._edges(name):
-            covered = self._expected.ranges.get(edge.other)
-            if covered is not None and not covered.empty:
-                found.add(edge.other)
-            size = self._facts(edge.other).size
-            if edge.other not in passed and size >= LARGE and (size, edge.other) < (self._facts(name).size, name):
-                found |= self._sources(edge.other, passed | {name})
-        return found
+        if name not in self._sources_of:
+            found: set[str] = set()
+            for edge in self._edges(name):
+                covered = self._expected.ranges.get(edge.other)
+                if covered is not None and not covered.empty:
+                    found.add(edge.other)
+                size = self._facts(edge.other).size
+                if size >= LARGE and (size, edge.other) < (self._facts(name).size, name):
+                    found |= self._sources(edge.other)
+            self._sources_of[name] = found
+        return self._sources_of[name]
 
     def _edges(self, name: str) -> list[JoinEdge]:
         return [edge for edge in self._expected.edges if edge.table == name != edge.other]
 
     def _comparable(self, edge: JoinEdge) -> bool:
         """Values of the other's columns can be looked up in the table's."""
-        sides = []
-        for name, columns in ((edge.table, edge.columns), (edge.other, edge.other_columns)):
-            types = {column.lower(): family(type_) for column, type_ in self._expected.relations[name].columns}
-            sides.append([types.get(column) for column in columns])
-        return sides[0] == sides[1] and None not in sides[0]
+        own, others = self._types(edge.table), self._types(edge.other)
+        return all(
+            comparable(others.get(other, ""), own.get(column, ""))
+            for column, other in zip(edge.columns, edge.other_columns, strict=True)
+        )
+
+    def _keys(self, edge: JoinEdge, rows: pa.Table) -> Keys:
+        """The values of the other's columns as keys of the table; the two are comparable."""
+        own, others = self._types(edge.table), self._types(edge.other)
+        actual = {name.lower(): name for name in rows.column_names}
+        pairs = zip(edge.columns, edge.other_columns, strict=True)
+        return {name: keys_of(rows.column(actual[other]), others[other], own[name]) for name, other in pairs}
+
+    def _types(self, name: str) -> dict[str, str]:
+        return {column.lower(): type_ for column, type_ in self._expected.relations[name].columns}
 
     def _facts(self, name: str) -> TableFacts:
         return self._expected.facts.get(name, TableFacts())
@@ -210,12 +223,6 @@ class Slices:
         found = having(self.spark, through.frame, [part], [part.bounds(through.types)])
         rows, _ = fetch(found.select(*(quoted(name) for name in columns)).distinct().limit(HERE + 1))
         return rows if rows.num_rows <= HERE else None
-
-
-def _keys(edge: JoinEdge, rows: pa.Table) -> Keys:
-    actual = {name.lower(): name for name in rows.column_names}
-    pairs = zip(edge.columns, edge.other_columns, strict=True)
-    return {name: rows.column(actual[other]).combine_chunks().drop_null().unique() for name, other in pairs}
 
 
 def _distinct(parts: Iterable[KeySet], known: Sequence[KeySet] = ()) -> list[KeySet]:

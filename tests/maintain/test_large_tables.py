@@ -10,7 +10,7 @@ from ivm_core.engine import both_states, key_rows, slices, snapshots
 from ivm_core.job import chains
 from ivm_core.job.model import Slice
 from tests.maintain.cases import CASES
-from tests.maintain.database import Database, difference, first_mix, groups_vanish_and_tables_are_replaced
+from tests.maintain.database import FEED, Database, difference, first_mix, groups_vanish_and_tables_are_replaced
 
 pytestmark = pytest.mark.spark
 
@@ -74,6 +74,53 @@ def test_slices_leave_no_row_out(engine, spark, database, monkeypatch, change):
     # Most reads are served by a slice, of every table that more than one view reads.
     assert {name for name, served in found if served} == {"large.fact", "large.dim"}
     assert sum(served for _, served in found) > len(found) / 2
+
+
+KEY_TYPES = ("INT", "BIGINT", "SMALLINT", "STRING", "DECIMAL(10,1)", "DECIMAL(12,3)", "DOUBLE", "TIMESTAMP", "DATE")
+KEY_PAIRS = (
+    ("INT", "BIGINT"), ("BIGINT", "SMALLINT"), ("BIGINT", "STRING"), ("DECIMAL(10,1)", "DECIMAL(12,3)"),
+    ("DOUBLE", "DOUBLE"), ("DATE", "TIMESTAMP"),
+)  # fmt: skip
+
+
+def test_keys_of_other_types_find_the_same_rows(spark, small_is_large, tmp_path):
+    spark.sql("CREATE SCHEMA large_typed")
+    columns = [f"k{number}" for number, _ in enumerate(KEY_TYPES)]
+    for table in ("one", "two"):
+        typed = ", ".join(f"{name} {type_}" for name, type_ in zip(columns, KEY_TYPES, strict=True))
+        spark.sql(f"CREATE TABLE large_typed.{table} (id INT, {typed}) USING DELTA {FEED}").collect()
+
+    def insert(table: str, *ids: int) -> None:
+        rows = []
+        for id_ in ids:
+            n = id_ % 4
+            values = dict.fromkeys(KEY_TYPES, str(n)) | {"TIMESTAMP": f"2024-01-0{n + 1}", "DATE": f"2024-01-0{n + 1}"}
+            if id_ % 7 == 0:
+                values |= {"BIGINT": "3000000000", "DOUBLE": "-0.0"}  # more than an INT holds; equal to 0.0
+            typed = (f"CAST({repr(values[type_]) if id_ % 5 else 'NULL'} AS {type_})" for type_ in KEY_TYPES)
+            rows.append(f"({id_}, {', '.join(typed)})")
+        spark.sql(f"INSERT INTO large_typed.{table} VALUES {', '.join(rows)}").collect()
+
+    for table in ("one", "two"):
+        insert(table, *range(12))
+    queries = {}
+    for number, (own, other) in enumerate(KEY_PAIRS):
+        on = f"b.k{KEY_TYPES.index(other)} = a.k{KEY_TYPES.index(own)}"
+        queries[f"missing_{number}"] = (
+            f"SELECT a.id FROM large_typed.one a WHERE NOT EXISTS (SELECT 1 FROM large_typed.two b WHERE {on})"
+        )
+    queries["left"] = "SELECT a.id, b.id AS i FROM large_typed.one a LEFT JOIN large_typed.two b ON a.k3 = b.k0"
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as engine:
+        for name, text in queries.items():
+            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
+            engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW t.{name} {policy} AS {text}")
+        for table in ("one", "two"):
+            spark.sql(f"DELETE FROM large_typed.{table} WHERE id % 4 = 2").collect()
+            insert(table, 12, 13, 14, 15)
+        reports = engine.maintain()
+        assert {report.strategy for report in reports} <= {"incremental", "affected", "noop"}
+        for name, text in queries.items():
+            assert not difference(engine.read(f"t.{name}"), spark.sql(text)), (name, text)
 
 
 def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_path, monkeypatch):
