@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -14,51 +13,40 @@ from ivm_core.delta.differentiate import differentiate, without_idle_time
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
-from ivm_core.job.bounds import STEP_PREFIX, place_bounds
-from ivm_core.job.chains import Facts, cut_chains, largest_first
+from ivm_core.job.chains import Facts, largest_first
 from ivm_core.job.compile import CompiledView, approximate_columns
-from ivm_core.job.factors import factor_terms
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
     VANISHED,
-    Bound,
     Combine,
     Input,
-    InputColumn,
     MaintenanceJob,
     MergeColumn,
-    Slice,
     Step,
     Write,
     WriteKind,
 )
+from ivm_core.job.parts import Parts, step_scan
 from ivm_core.plan.nodes import (
     WEIGHT,
     Aggregate,
-    At,
-    Changes,
     Filter,
     Join,
     JoinKind,
     Named,
     Plan,
     Project,
-    Scan,
-    ScanColumn,
     column,
     keep,
 )
-from ivm_core.plan.rewrite import both, expect_expression, transform_down
-from ivm_core.plan.schema import types_of
-from ivm_core.plan.share import Sharing, repeated
-from ivm_core.plan.to_sql import input_name, to_sql
+from ivm_core.plan.rewrite import both, expect_expression
 
 _PRESENT = "__ivm_present"
 
 
 def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     """The job that computes the whole state again."""
-    parts = _Parts({})
+    parts = Parts({})
     everything = _pinned(after(view.layout.stored, frozenset()))
     parts.add_step("state", everything, "the whole state", materialize=False)
     identified = view.layout.kind is StateKind.BAG
@@ -76,7 +64,7 @@ def batch_job(
     ``strategy`` and ``reason`` are recorded; what is computed follows from the view's layout, and the order of its
     joins from what is known of the tables. Raises ``delta.differentiate.NoRule`` where an operator has no rule.
     """
-    parts, layout = _Parts(facts or {}), _largest_first(view.layout, facts) if facts else view.layout
+    parts, layout = Parts(facts or {}), _largest_first(view.layout, facts) if facts else view.layout
     match layout.kind:
         case StateKind.BAG:
             write = _bag(layout, changed, parts)
@@ -96,7 +84,7 @@ def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
     return replace(ordered, aggregate=replace(grouped, source=largest_first(grouped.source, facts)))
 
 
-def _bag(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
+def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
     """ΔV, netted."""
     delta = net(differentiate(layout.stored, changed))
     parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
@@ -111,7 +99,7 @@ def net(delta: Plan) -> Plan:
     return Filter(summed, _differs(column(WEIGHT)))
 
 
-def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
+def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
     """γ over ΔQ with weighted sums: the change of each touched group's accumulators."""
     aggregate = _aggregate(layout)
     delta = differentiate(aggregate.source, changed)
@@ -136,7 +124,7 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) 
     recompute: Step | None = None
     recompute_inputs: tuple[Input, ...] = ()
     if extremes:
-        separate = _Parts({})  # one step: it runs while the batch is written
+        separate = Parts({})  # one step: it runs while the batch is written
         again = _only_keys(layout.stored, layout.keys, RECOMPUTED_KEYS)
         separate.add_step("recomputed_groups", _pinned(after(again, changed)), "groups that lost their extreme value")
         (recompute,), recompute_inputs = separate.steps, separate.inputs
@@ -156,7 +144,7 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) 
     )
 
 
-def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: _Parts) -> Write:
+def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
     """K = keys(ΔQ); the new rows γ(Q⁺ ⋉ K), and the keys of K that have none any more."""
     aggregate = _aggregate(layout)
     columns = layout.stored.names
@@ -168,7 +156,7 @@ def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: _Par
     again = _pinned(after(_only_keys(layout.stored, layout.keys, "touched_groups"), changed))
     present = Project(again, (*keep(columns), Named(_PRESENT, exp.true())))
     keys = tuple(f"__ivm_key_{n}" for n in range(1, len(layout.keys) + 1))
-    touched_scan = _step_scan("touched_groups", layout.stored, layout.keys)
+    touched_scan = step_scan("touched_groups", layout.stored, layout.keys)
     left = Project(touched_scan, tuple(Named(k, column(name)) for k, name in zip(keys, layout.keys, strict=True)))
     matched = Join(left, present, JoinKind.LEFT, _same(keys, layout.keys))
     values = (
@@ -193,14 +181,9 @@ def _aggregate(layout: StateLayout) -> Aggregate:
 def _only_keys(stored: Plan, keys: tuple[str, ...], step: str) -> Plan:
     """The rows of the state whose keys occur in a step; NULL keys match."""
     wanted = tuple(f"__ivm_wanted_{n}" for n in range(1, len(keys) + 1))
-    scan = _step_scan(step, stored, keys)
+    scan = step_scan(step, stored, keys)
     right = Project(scan, tuple(Named(w, column(name)) for w, name in zip(wanted, keys, strict=True)))
     return Join(stored, right, JoinKind.SEMI, _same(keys, wanted))
-
-
-def _step_scan(step: str, stored: Plan, keys: tuple[str, ...]) -> Scan:
-    types = types_of(stored)
-    return Scan(STEP_PREFIX + step, tuple(ScanColumn(k, k, types.get(k) or "string") for k in keys), At.AFTER)
 
 
 def _same(left: tuple[str, ...], right: tuple[str, ...]) -> exp.Expression | None:
@@ -214,87 +197,3 @@ def _differs(value: exp.Expression) -> exp.Expression:
 
 def _present(value: exp.Expression) -> exp.Expression:
     return exp.Not(this=exp.Is(this=value, expression=exp.Null()))
-
-
-@dataclass
-class _Parts:
-    """The inputs and steps of a job under construction; equal leaves with equal bounds share one input."""
-
-    facts: Facts
-    _inputs: dict[tuple[Scan | Changes, tuple[Bound, ...]], Input] = field(default_factory=dict)
-    _steps: list[Step] = field(default_factory=list)
-
-    @property
-    def inputs(self) -> tuple[Input, ...]:
-        return tuple(self._inputs.values())
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        return tuple(self._steps)
-
-    def add_step(self, name: str, plan: Plan, comment: str, *, materialize: bool = True) -> None:
-        """Append a step; subplans over changes that occur more than once become steps of their own first."""
-        plan, scans = Sharing()(factor_terms(plan, self.facts) if self.facts else plan), dict[int, Plan]()
-        for number, shared in enumerate(repeated(plan), start=1):
-            shared_name = f"{name}_part_{number}"
-            body = transform_down(shared, lambda node: scans.get(id(node), node))
-            types = types_of(shared)
-            scans[id(shared)] = Scan(
-                STEP_PREFIX + shared_name,
-                tuple(ScanColumn(n, n, types.get(n) or "string") for n in shared.names),
-                At.AFTER,
-            )
-            self._cut(shared_name, body, "computed once, used more than once", materialize=True)
-        self._cut(name, transform_down(plan, lambda node: scans.get(id(node), node)), comment, materialize=materialize)
-
-    def _cut(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:
-        made = 0
-
-        def make_step(prefix: Plan, purpose: str) -> Plan:
-            nonlocal made
-            made += 1
-            step = f"{name}_chain_{made}"
-            self._append(step, prefix, f"changes joined so far, to {purpose}", materialize=True)
-            types = types_of(prefix)
-            return Scan(
-                STEP_PREFIX + step,
-                tuple(ScanColumn(n, n, types.get(n) or "string") for n in prefix.names),
-                At.AFTER,
-            )
-
-        if self.facts:
-            plan = cut_chains(plan, self.facts, lambda scan: scan.table.startswith(STEP_PREFIX), make_step)
-        self._append(name, plan, comment, materialize=materialize)
-
-    def _append(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:
-        bound = place_bounds(plan, self._leaf_name, self._name_input)
-        self._steps.append(Step(name, to_sql(bound, leaf_name=_relation_name), comment, materialize))
-
-    def _leaf_name(self, leaf: Scan | Changes) -> str:
-        """The name of a small relation: a step, or a table's changes."""
-        return _relation_name(leaf) if isinstance(leaf, Scan) else self._name_input(leaf, ())
-
-    def _name_input(self, leaf: Scan | Changes, bounds: tuple[Bound, ...]) -> str:
-        key = (leaf, bounds)
-        if key not in self._inputs:
-            name = _unused(input_name(leaf), {item.name for item in self._inputs.values()})
-            columns = tuple(InputColumn(c.name, c.source, c.type) for c in leaf.columns)
-            self._inputs[key] = Input(name, leaf.table, _slice(leaf), columns, bounds)
-        return self._inputs[key].name
-
-
-def _relation_name(leaf: Scan | Changes) -> str:
-    return leaf.table.removeprefix(STEP_PREFIX)
-
-
-def _slice(leaf: Scan | Changes) -> Slice:
-    if isinstance(leaf, Changes):
-        return Slice.CHANGES
-    return Slice.BEFORE if leaf.at is At.BEFORE else Slice.AFTER
-
-
-def _unused(name: str, taken: Iterable[str]) -> str:
-    taken = set(taken)
-    if name not in taken:
-        return name
-    return next(candidate for n in range(2, len(taken) + 3) if (candidate := f"{name}_{n}") not in taken)

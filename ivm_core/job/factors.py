@@ -18,7 +18,12 @@ from ivm_core.plan.rewrite import transform_up
 
 
 def factor_terms(plan: Plan, facts: Facts) -> Plan:
-    """The plan with what all terms of a union join taken out of it; unchanged where the rest would be a product."""
+    """The plan with what all terms of a union join taken out of it; unchanged where the rest would be a product.
+
+    ``facts``: what is known of the tables; without any the plan stays as it is.
+    """
+    if not facts:
+        return plan
     return transform_up(plan, lambda node: _factored(node, facts) if isinstance(node, UnionAll) else node)
 
 
@@ -39,9 +44,9 @@ class _Term:
     def split(self, common: Sequence[Plan]) -> tuple[_Term, frozenset[exp.Expression]]:
         """Without the common inputs, and the conditions that name their columns."""
         outside = {name for one in common for name in one.names}
-        shared = frozenset(c for c in self.conditions if not references(c) <= outside and references(c) & outside)
         inner = tuple(c for c in self.conditions if not references(c) & outside)
-        return _Term(tuple(one for one in self.inputs if one not in common), inner), shared
+        rest = _Term(tuple(one for one in self.inputs if one not in common), inner)
+        return rest, frozenset(self.conditions).difference(inner)
 
     def names(self) -> frozenset[str]:
         return frozenset(name for one in self.inputs for name in one.names)
@@ -95,5 +100,5 @@ def _taken_out(union: UnionAll, terms: list[_Term], common: list[Plan], facts: F
         return None
     names = tuple(name for name in (*union.names, *sorted(needed - set(union.names))) if name in needed)
     inside = _factored(UnionAll(tuple(Project(join_all(r.inputs, r.conditions), keep(names)) for r in rests)), facts)
-    own = tuple(c for c in terms[0].conditions if c in links or references(c) <= outside)
-    return Project(join_all((inside, *common), own), keep(union.names))
+    outer = tuple(c for c in terms[0].conditions if c in links)
+    return Project(join_all((inside, *common), outer), keep(union.names))

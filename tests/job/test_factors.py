@@ -9,7 +9,10 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.job.build import batch_job
 from ivm_core.job.chains import TableFacts
 from ivm_core.job.compile import compile_view
+from ivm_core.job.factors import factor_terms
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.plan.join_chain import join_all
+from ivm_core.plan.nodes import WEIGHT, At, Changes, Plan, Project, Scan, ScanColumn, UnionAll, keep
 from ivm_core.plan.schema import TableSchema
 
 TABLES = {
@@ -77,3 +80,24 @@ def test_without_declared_keys_every_term_joins_for_itself() -> None:
     changed = frozenset({"s.line", "s.orders"})
     unknown = {name: TableFacts(facts.rows) for name, facts in FACTS.items()}
     assert reads(batch_job(view, changed, Strategy.INCREMENTAL, Reason.LINEAR, unknown))["s.part"] == 2
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_terms_are_put_together_only_where_they_join_the_unchanged_tables_alike(same: bool) -> None:
+    between_unchanged = ("p = nation",)
+    union = UnionAll((_term("orders", between_unchanged), _term("line", between_unchanged if same else ())))
+    assert (factor_terms(union, FACTS) == union) is not same
+
+
+def _term(changed: str, more: tuple[str, ...]) -> Plan:
+    """The term of one table's changes, joined with the part, the customer and the other table."""
+    columns = {
+        name: tuple(ScanColumn(column, column, type_) for column, type_ in TABLES[f"s.{name}"].columns)
+        for name in ("line", "orders", "part", "customer")
+    }
+    inputs = tuple(
+        Changes(f"s.{name}", found) if name == changed else Scan(f"s.{name}", found, At.AFTER)
+        for name, found in columns.items()
+    )
+    conditions = tuple(sqlglot.parse_one(text) for text in ("l_o = o", "l_p = p", "o_c = c", *more))
+    return Project(join_all(inputs, conditions), keep(("color", "price", WEIGHT)))
