@@ -49,11 +49,9 @@ class DirectState:
         columns = [column.cast(type_) for column, type_ in zip(rows.columns, self.schema.types, strict=True)]
         return pa.Table.from_arrays(columns, schema=self.schema)
 
-    def overwrite(self, rows: pa.Table, tag: CommitTag, aside: pa.Table | None = None) -> int:
-        """Make the fitted rows, and those ``aside``, the state; returns the version. Raises ConcurrentCommit."""
-        return self._write(
-            rows if aside is None else pa.concat_tables([aside.cast(self.schema), rows]), "overwrite", tag
-        )
+    def overwrite(self, rows: pa.Table, tag: CommitTag) -> int:
+        """Make the fitted rows the state; returns the version. Raises ConcurrentCommit."""
+        return self._write(rows, "overwrite", tag)
 
     def append(self, rows: pa.Table, tag: CommitTag) -> int:
         """Add the fitted rows to the state; returns the version. Raises ConcurrentCommit."""

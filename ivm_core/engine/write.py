@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import pyarrow as pa
 from sqlglot import exp
 
 from ivm_core.apply import merge_groups, replace_groups
@@ -24,7 +25,6 @@ from ivm_core.engine.write_directly import merge_directly
 from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input, Step, Write, WriteKind
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_BYTES = 64 * 1024**2  # of a state's files that this process holds
@@ -110,9 +110,10 @@ class Writing:
         """Make the query's rows, and those ``aside``, the state; returns the version where it is known."""
         frame = self.relations.select(query)
         if self.direct is not None:
-            fitted = self.fitted(self.collect(frame))
-            if fitted is not None:
-                return self.direct.overwrite(fitted, self.tag, aside)
+            parts = [self.fitted(aside)] if aside is not None else []
+            parts.append(self.fitted(self.collect(frame)))
+            if all(part is not None for part in parts):
+                return self.direct.overwrite(pa.concat_tables(parts), self.tag)
         if aside is not None:
             frame = frame.unionByName(frame_of(self.spark, aside))
         commit.overwrite(frame, self.state, self.tag)
@@ -121,7 +122,7 @@ class Writing:
     def append(self, query: exp.Expr, rows: int) -> int | None:
         """Add the query's rows, ``rows`` of them, to the state; returns the version where it is known."""
         frame = self.relations.select(query)
-        if self.direct is not None and rows <= self.replace_rows:
+        if self.direct is not None and rows <= min(self.replace_rows, HERE):
             fitted = self.direct.fitted(fetch(frame)[0])
             if fitted is not None:
                 return self.direct.append(fitted, self.tag)
