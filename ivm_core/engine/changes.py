@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp
 
-from ivm_core.apply.names import col, named, number, signed
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings, Names
@@ -27,8 +25,18 @@ from ivm_core.engine.planning import Planning
 from ivm_core.engine.queries import frame_of
 from ivm_core.engine.sharing import ThreadSeconds
 from ivm_core.engine.slices import Expected, Slices
-from ivm_core.engine.small import HERE, ChangedRows, SmallRelation, compute, held, is_plain, net_rows
-from ivm_core.engine.snapshots import Snapshots, quoted, shown
+from ivm_core.engine.small import HERE, ChangedRows, SmallRelation, compute, held, net_rows
+from ivm_core.engine.snapshots import Snapshots, shown
+from ivm_core.engine.weighted_rows import (
+    ADDED,
+    REMOVED,
+    WEIGHT_OF_CHANGE,
+    all_plain,
+    columns_named,
+    net,
+    selected,
+    weight,
+)
 from ivm_core.plan.nodes import WEIGHT
 from ivm_core.settings import Settings
 
@@ -37,18 +45,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+NOT_LOOKED_UP = 50_000  # rows up to which this process holds changes that no view of the run joins
 MOMENT = 0.001  # seconds: what taking a free lock may last
 _ADDITIONS = ("insert", "update_postimage")
-_ADDED = "_change_type IN ('insert', 'update_postimage')"
-_REMOVED = "_change_type IN ('delete', 'update_preimage')"
-_WEIGHT_OF_CHANGE = named(
-    exp.Case(
-        ifs=[exp.If(this=exp.maybe_parse(_ADDED, dialect="spark"), true=exp.cast(number(1), "bigint"))],
-        default=exp.cast(number(-1), "bigint"),
-    ),
-    WEIGHT,
-).sql("spark")
-_NOT_ZERO = exp.NEQ(this=col(WEIGHT), expression=number(0)).sql("spark")
 # The feed was off in the range, or its files or schema no longer allow reading it.
 _NO_FEED = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED", "DELTA_CHANGE_TABLE_FEED_DISABLED")
 
@@ -70,7 +69,7 @@ class ChangeCache:
         expected: Callable[[], Expected] = Expected,
     ) -> None:
         self._source = spark
-        self._expected = expected
+        self._expect = expected
         self.settings = settings or Settings()
         self._needed = {table: {name.lower() for name in names} for table, names in (needed or {}).items()}
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
@@ -98,7 +97,11 @@ class ChangeCache:
     @cached_property
     def slices(self) -> Slices:
         """What the run needs of large tables."""
-        return Slices(self.spark, self.snapshots, self.changes_of, self._needed, self._expected)
+        return Slices(self.spark, self.snapshots, self.changes_of, self._needed, lambda: self._expected)
+
+    @cached_property
+    def _expected(self) -> Expected:
+        return self._expect()
 
     def share(self, frame: DataFrame) -> str:
         """The name of a temporary view of the frame, one for all who ask."""
@@ -162,13 +165,13 @@ class ChangeCache:
         whole = changes.relation
         if whole.removed == 0:
             return ChangedRows(whole, netted=False)
-        names = _names(relation, wanted)
+        names = columns_named(relation, wanted)
         if whole.here is not None:
             netted = net_rows(whole.here.select([*names, WEIGHT]))
             if netted is not None:
                 same = changes.netted and netted.num_rows == whole.here.num_rows
                 return ChangedRows(whole if same else held(self.spark, netted), netted=True)
-        projected = whole.frame.select(*_select(relation, wanted), WEIGHT)
+        projected = whole.frame.select(*selected(relation, wanted), WEIGHT)
         return ChangedRows(replace(whole, frame=net(projected, names)), netted=True)
 
     def close(self) -> None:
@@ -176,6 +179,7 @@ class ChangeCache:
         # A session that has died cannot be tidied, and its failure is the one to tell of.
         with suppress(*SPARK_FAILURES):
             self.planning.close()
+            self.__dict__.pop("_expected", None)
             for key in list(self._read):
                 self._forget(key)
             for name in ("bindings", "slices", "snapshots"):
@@ -193,7 +197,7 @@ class ChangeCache:
     def _load(self, relation: Relation, covered: TableRange, columns: frozenset[str]) -> ChangedRows:
         if covered.empty:
             nothing = self.snapshots.read(relation, covered.to_version).limit(0)
-            empty = nothing.selectExpr(*_select(relation, columns), _signed(1))
+            empty = nothing.selectExpr(*selected(relation, columns), weight(1))
             return ChangedRows(SmallRelation(empty, 0), netted=True)
         few = self._is_small(relation, covered)
         if not relation.row_wise:
@@ -205,8 +209,8 @@ class ChangeCache:
             frame = self._weighted(relation, covered, columns, self._feed(relation, covered))
             netted = _is_netted(covered)
             if netted:
-                frame = net(frame, _names(relation, columns))
-            return ChangedRows(compute(self.spark, frame, few=few and _plain(relation, columns)), netted)
+                frame = net(frame, columns_named(relation, columns))
+            return ChangedRows(compute(self.spark, frame, few=few and all_plain(relation, columns)), netted)
         except SPARK_FAILURES as error:
             if not any(code in str(error) for code in _NO_FEED):
                 raise
@@ -216,16 +220,20 @@ class ChangeCache:
     def _compared(self, relation: Relation, covered: TableRange, columns: frozenset[str], few: bool) -> ChangedRows:
         """R⁺ − R⁻, from the two versions themselves."""
         parts = [
-            self.snapshots.read(relation, version).selectExpr(*_select(relation, columns), _signed(sign))
+            self.snapshots.read(relation, version).selectExpr(*selected(relation, columns), weight(sign))
             for sign, version in ((1, covered.to_version), (-1, covered.from_version))
         ]
-        frame = net(parts[0].unionAll(parts[1]), _names(relation, columns))
-        return ChangedRows(compute(self.spark, frame, few=few and _plain(relation, columns)), netted=True)
+        frame = net(parts[0].unionAll(parts[1]), columns_named(relation, columns))
+        return ChangedRows(compute(self.spark, frame, few=few and all_plain(relation, columns)), netted=True)
 
     def _is_small(self, relation: Relation, covered: TableRange) -> bool:
-        """Whether the commits' own counts promise few rows: an estimate, at worst the changes are computed twice."""
+        """Whether the commits' own counts promise few rows: an estimate, at worst the changes are computed twice.
+
+        Where the run only adds the changes up, no key of theirs is asked for: more rows than a few are left to Spark.
+        """
         log = TableLog(relation.location, self.spark)
-        return changed_rows(log.commits(covered.from_version, covered.to_version)) <= HERE
+        rows = changed_rows(log.commits(covered.from_version, covered.to_version))
+        return rows <= NOT_LOOKED_UP or (rows <= HERE and relation.name in self._expected.looked_up)
 
     def _from_rows(
         self, relation: Relation, covered: TableRange, columns: frozenset[str], rows: pa.Table
@@ -242,8 +250,8 @@ class ChangeCache:
                 return ChangedRows(held(self.spark, here), netted)
         frame = self._weighted(relation, covered, columns, frame_of(self.spark, rows))
         if netted:
-            frame = net(frame, _names(relation, columns))
-        return ChangedRows(compute(self.spark, frame, few=_plain(relation, columns)), netted)
+            frame = net(frame, columns_named(relation, columns))
+        return ChangedRows(compute(self.spark, frame, few=all_plain(relation, columns)), netted)
 
     def _feed(self, relation: Relation, covered: TableRange) -> DataFrame:
         return (
@@ -256,41 +264,17 @@ class ChangeCache:
 
     def _weighted(self, relation: Relation, covered: TableRange, columns: frozenset[str], feed: DataFrame) -> DataFrame:
         if relation.visible_sql is None:
-            return feed.selectExpr(*_select(relation, columns), _WEIGHT_OF_CHANGE)
+            return feed.selectExpr(*selected(relation, columns), WEIGHT_OF_CHANGE)
         # The visible SELECT works row by row, so it may see the added and the removed rows one after the other.
         parts = []
-        for sign, rows in ((1, feed.where(_ADDED)), (-1, feed.where(_REMOVED))):
+        for sign, rows in ((1, feed.where(ADDED)), (-1, feed.where(REMOVED))):
             key = f"{relation.location}@{covered.from_version}-{covered.to_version}:{sign}"
             self.bindings.bind(key, rows)
             part = shown(self.bindings, relation, key)
-            parts.append(part.selectExpr(*_select(relation, columns), _signed(sign)))
+            parts.append(part.selectExpr(*selected(relation, columns), weight(sign)))
         return parts[0].unionAll(parts[1])
 
 
 def _is_netted(covered: TableRange) -> bool:
     """Rows that were only added need no netting."""
     return covered.kind is not CommitClass.INSERT_ONLY
-
-
-def net(weighted: DataFrame, names: Sequence[str]) -> DataFrame:
-    """Weights summed over rows with equal ``names``, zeros dropped. NULL equals NULL, NaN equals NaN, −0.0 equals 0.0."""
-    summed = weighted.groupBy(*(quoted(name) for name in names)).sum(WEIGHT)
-    return summed.toDF(*names, WEIGHT).where(_NOT_ZERO)
-
-
-def _names(relation: Relation, columns: Iterable[str]) -> list[str]:
-    wanted = {name.lower() for name in columns}
-    return [name for name, _ in relation.columns if name.lower() in wanted]
-
-
-def _select(relation: Relation, columns: Iterable[str]) -> list[str]:
-    return [quoted(name) for name in _names(relation, columns)]
-
-
-def _plain(relation: Relation, columns: Iterable[str]) -> bool:
-    wanted = {name.lower() for name in columns}
-    return all(is_plain(type_) for name, type_ in relation.columns if name.lower() in wanted)
-
-
-def _signed(sign: int) -> str:
-    return signed(sign, WEIGHT).sql("spark")

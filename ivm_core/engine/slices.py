@@ -48,6 +48,7 @@ class Expected:
     relations: Mapping[str, Relation] = field(default_factory=dict)
     facts: Mapping[str, TableFacts] = field(default_factory=dict)
     readers: Mapping[str, int] = field(default_factory=dict)  # how many views read the table
+    looked_up: frozenset[str] = frozenset()  # tables whose changes are joined with rows of a table, their own included
 
 
 class Slices:

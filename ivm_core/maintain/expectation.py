@@ -11,6 +11,7 @@ from ivm_core.cost.model import Strategy
 from ivm_core.engine.model import Relation
 from ivm_core.engine.slices import Expected
 from ivm_core.errors import IvmError
+from ivm_core.job.model import Slice
 from ivm_core.maintain.decision import decide_batch
 from ivm_core.maintain.next_batch import next_batch
 from ivm_core.maintain.session import Session
@@ -29,6 +30,7 @@ def expected_reads(session: Session, views: Sequence[ViewRecord], cut: Cut, poli
     ranges: dict[str, TableRange] = {}
     relations: dict[str, Relation] = {}
     readers: Counter[str] = Counter()
+    looked_up: set[str] = set()
     for view in views:
         try:
             now = standing(session, view)
@@ -43,8 +45,10 @@ def expected_reads(session: Session, views: Sequence[ViewRecord], cut: Cut, poli
             continue  # its own run will tell
         ranges = {**base, **ranges}
         readers.update(base.keys())
+        if any(item.slice is not Slice.CHANGES for item in session.job(view, batch.changed).inputs):
+            looked_up |= batch.changed
         edges |= {e for e in join_edges(session.compiled(view).plan) if e.table in base and e.other in base}
-    return Expected(tuple(sorted(edges)), ranges, relations, dict(session.facts(ranges)), readers)
+    return Expected(tuple(sorted(edges)), ranges, relations, dict(session.facts(ranges)), readers, frozenset(looked_up))
 
 
 def _is_base_table(session: Session, name: str) -> bool:

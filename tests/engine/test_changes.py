@@ -11,9 +11,11 @@ import pytest
 
 from ivm_core.batch.bind import range_class
 from ivm_core.batch.model import CommitClass, TableRange
+from ivm_core.engine import changes as changes_module
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import STATE_TABLE, Relation
+from ivm_core.engine.slices import Expected
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -93,6 +95,20 @@ def test_one_reading_serves_all_views(spark: SparkSession, spark_settings: Setti
         assert len(cache._read) == 1
         for changes, asked in ((first, "k"), (second, "name")):
             assert changes.frame.columns in ([asked, "__ivm_weight"], ["k", "name", "__ivm_weight"])
+
+
+@pytest.mark.parametrize("looked_up", [frozenset(), frozenset({"t"})])
+def test_many_changes_are_held_where_their_keys_are_asked_for(
+    spark: SparkSession,
+    spark_settings: Settings,
+    table: str,
+    monkeypatch: pytest.MonkeyPatch,
+    looked_up: frozenset[str],
+) -> None:
+    monkeypatch.setattr(changes_module, "NOT_LOOKED_UP", 2)
+    with ChangeCache(spark, spark_settings, expected=lambda: Expected(looked_up=looked_up)) as cache:
+        changes = cache.read(relation(table), covered(table, 0, 1), ["k", "name"])
+        assert (changes.rows, changes.relation.here is not None) == (3, bool(looked_up))
 
 
 def test_views_share_one_relation_where_projecting_cancels_nothing(
