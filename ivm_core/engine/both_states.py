@@ -46,7 +46,7 @@ class BothStates:
         self._spark = spark
         self._snapshots = snapshots
         self._changes = changes
-        self._columns: dict[Place, set[str]] = {}
+        self._columns: dict[str, set[str]] = {}  # by table
         self._states: Counter[Place] = Counter()
         self._reads: Counter[tuple[str, Slice]] = Counter()
         self._after: dict[str, list[KeyRows]] = {}  # by table
@@ -59,7 +59,7 @@ class BothStates:
                 place = _place(item)
                 self._states[place] += 1  # one input for each state
                 self._reads[item.table, item.slice] += 1
-                self._columns.setdefault(place, set()).update(column.source.lower() for column in item.columns)
+                self._columns.setdefault(item.table, set()).update(column.source.lower() for column in item.columns)
 
     def reads_once(self, item: Input) -> bool:
         """Whether no other input of the batch shows the table in this state."""
@@ -67,14 +67,15 @@ class BothStates:
 
     def find(self, item: Input, relation: Relation, covered: TableRange, keys: Keys) -> DataFrame | None:
         """The rows that the input shows, all those with the keys among them; None where it is better read by itself."""
-        place = _place(item)
-        if self._states[place] < 2 or not keys or covered.empty or relation.visible_sql is not None:
+        if not keys or covered.empty or relation.visible_sql is not None:
             return None
         if relation.rows is not None and relation.rows < LARGE:
             return None
         if any(len(values) == 0 for values in keys.values()):
             return None  # no file is opened for them anyway
-        rows = self._after_batch(place, relation, covered, keys)
+        rows = self._after_batch(item, relation, covered, keys)
+        if rows is None:
+            return None
         if item.slice is Slice.AFTER:
             return rows.frame
         if id(rows) not in self._before:
@@ -89,13 +90,16 @@ class BothStates:
         self._after.clear()
         self._before.clear()
 
-    def _after_batch(self, place: Place, relation: Relation, covered: TableRange, keys: Keys) -> KeyRows:
+    def _after_batch(self, item: Input, relation: Relation, covered: TableRange, keys: Keys) -> KeyRows | None:
+        """Rows read before that have the keys, else read now where both states are asked for."""
         read = self._after.setdefault(relation.name, [])
-        columns = self._columns[place]
-        found = next((rows for rows in read if rows.covers(keys, columns)), None)
-        if found is None:
+        own = {column.source.lower() for column in item.columns}
+        found = next((rows for rows in read if rows.covers(keys, own)), None)
+        if found is None and self._states[_place(item)] > 1:
             version = covered.to_version
-            found = read_key_rows(self._spark, self._snapshots(), relation, version, [KeySet(keys)], columns)
+            found = read_key_rows(
+                self._spark, self._snapshots(), relation, version, [KeySet(keys)], self._columns[item.table]
+            )
             read.append(found)
         return found
 
