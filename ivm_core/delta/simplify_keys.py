@@ -202,6 +202,8 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
             pair = equal(this=column(name), expression=column(found.key))
             matches.setdefault(found.keys, {}).setdefault(found.key, pair)
     for keys, pairs in matches.items():
+        if _is_implied(other, keys, {key: pair.this.name for key, pair in pairs.items()}):
+            continue
         part = _columns_of(keys, frozenset(pairs))
         if not _is_restricted_by(other, keys) and not _is_restricted_by(other, part):
             other = Join(other, part, JoinKind.SEMI, both(*pairs.values()))
@@ -216,6 +218,13 @@ def _is_restricted_by(plan: Plan, keys: Plan) -> bool:
     placed = (node.right for node in operators(plan) if isinstance(node, Join) and is_restriction(node))
     leaves = _leaves(keys)
     return any(each.names == keys.names and _leaves(each) == leaves for each in placed)
+
+
+def _is_implied(plan: Plan, keys: Plan, columns: dict[str, str]) -> bool:
+    """Whether the columns, by K's, are restricted already by those of a K from the same leaves, which may have more."""
+    leaves = _leaves(keys)
+    placed = {(found.name, found.key) for found in restrictions(plan) if _leaves(found.keys) == leaves}
+    return all((name, key) in placed for key, name in columns.items())
 
 
 def _leaves(plan: Plan) -> frozenset[tuple[str, At | None]]:
