@@ -21,7 +21,7 @@ from ivm_core.engine.model import Relation
 from ivm_core.engine.queries import frame_of
 from ivm_core.engine.small import SmallRelation
 from ivm_core.engine.snapshots import Snapshots
-from ivm_core.job.chains import LARGE
+from ivm_core.job.facts import LARGE
 from ivm_core.job.model import Bound, Input, Slice
 from ivm_core.plan.nodes import WEIGHT
 

@@ -114,18 +114,24 @@ def _known_bounds(item: Input, small: Mapping[str, SmallRelation], cap: int) -> 
 
 
 def _known_keys(item: Input, small: Mapping[str, SmallRelation]) -> dict[str, pa.Array]:
-    """All the values that columns of the input can only have, where this process holds them and NULL is not one."""
+    """All the values that columns of the input can only have, where this process holds them and NULL is not one.
+
+    Of several bounds of a column, the one with the fewest.
+    """
     types = {column.name: column.type for column in item.columns}
     found: dict[str, pa.Array] = {}
     for bound in item.bounds:
         step = small.get(bound.step)
-        if step is None or step.here is None or bound.column in found:
+        if step is None or step.here is None:
             continue
         values = step.here.column(bound.step_column)
         if not (bound.null_safe and values.null_count):
             given, wanted = step.types()[bound.step_column], types.get(bound.column, "")
-            if comparable(given, wanted):
-                found[bound.column] = keys_of(values, given, wanted)
+            if not comparable(given, wanted):
+                continue
+            keys = keys_of(values, given, wanted)
+            if bound.column not in found or len(keys) < len(found[bound.column]):
+                found[bound.column] = keys
     return found
 
 

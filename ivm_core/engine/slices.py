@@ -26,7 +26,7 @@ from ivm_core.engine.sharing import ThreadSeconds
 from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.engine.snapshots import Snapshots, quoted
 from ivm_core.errors import IvmError
-from ivm_core.job.chains import LARGE, TableFacts, fan_out
+from ivm_core.job.facts import LARGE, TableFacts, fan_out
 from ivm_core.plan.join_graph import JoinEdge
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from ivm_core.delta.differentiate import differentiate, without_idle_time
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
-from ivm_core.job.chains import Facts, largest_first
+from ivm_core.job.chains import largest_first
 from ivm_core.job.compile import CompiledView, approximate_columns
+from ivm_core.job.facts import Facts
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
     VANISHED,

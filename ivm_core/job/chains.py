@@ -6,17 +6,18 @@ its own is counted, so it is broadcast, and its values become literal bounds on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from ivm_core.delta.keys import distinct_keys
 from ivm_core.delta.simplify_keys import push_restriction
+from ivm_core.job.facts import LARGE, Facts, TableFacts, known_facts, least_fan_out, table_of
+from ivm_core.job.narrow import is_selective, narrow_keys
 from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
-    WEIGHT,
     Changes,
     Filter,
     Join,
@@ -36,75 +37,13 @@ from ivm_core.plan.rewrite import both, with_sources
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.types import FRACTIONAL, INTEGRAL
 
-LARGE = 250_000  # rows from which on a table is not joined but by known keys
 # Bytes that Spark sends to every task (autoBroadcastJoinThreshold): past it, it shuffles both sides of a join.
 BROADCAST = 10_000_000
-_UNKNOWN = 10**9
+FEWER = 4  # times the rows of a table that is read so that fewer of another's are
 _FIXED = (*INTEGRAL, *FRACTIONAL, "boolean", "date", "timestamp", "timestamp_ntz", "decimal")
 
 
-@dataclass(frozen=True, slots=True)
-class TableFacts:
-    """What orders joins: the rows of a table (None: unknown, taken as many) and the columns of its primary key."""
-
-    rows: int | None = None
-    key: tuple[str, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """The rows; of an unknown table, more than any has."""
-        return _UNKNOWN if self.rows is None else self.rows
-
-
-Facts = Mapping[str, TableFacts]
 MakeStep = Callable[[Plan, str], Plan]
-
-
-def fan_out(table: TableFacts, columns: Iterable[str], other: TableFacts, other_columns: Iterable[str]) -> float:
-    """Rows of a table for a row of another that it is joined with by these columns: 1 by its own key, an average by the
-    other's, else all."""
-    if table.key and set(table.key) <= set(columns):
-        return 1.0
-    if other.key and set(other.key) <= set(other_columns):
-        return table.size / max(1, other.rows or 1)
-    return float(table.size)
-
-
-def joins_by_key(source: Plan, joined: Iterable[Plan], conditions: Iterable[exp.Expression], facts: Facts) -> bool:
-    """Whether the conditions cover the source's declared key, or that of a part that it is joined with."""
-    together, met = _matched(source, joined, conditions)
-    own = _known(source, facts).key
-    return bool(own and set(own) <= together) or any(
-        set(_known(part, facts).key) <= theirs for part, theirs in met if _known(part, facts).key
-    )
-
-
-def least_fan_out(source: Plan, joined: Iterable[Plan], conditions: Iterable[exp.Expression], facts: Facts) -> float:
-    """Rows of the source for each row of the joined parts: the least that any part's columns tell."""
-    own, met = _matched(source, joined, conditions)
-    known = _known(source, facts)
-    return min(
-        (fan_out(known, own, _known(part, facts), theirs) for part, theirs in met), default=float(_UNKNOWN) * _UNKNOWN
-    )
-
-
-def _matched(
-    source: Plan, joined: Iterable[Plan], conditions: Iterable[exp.Expression]
-) -> tuple[set[str], list[tuple[Plan, set[str]]]]:
-    """The source's columns, as stored, that are set equal to columns of the parts; and each such part with its own."""
-    conditions = tuple(conditions)
-    own: set[str] = set()
-    met: list[tuple[Plan, set[str]]] = []
-    for part in joined:
-        pairs = [pair for condition in conditions for pair in equal_columns(condition, part, source)]
-        own |= {_source_column(source, mine) for _, mine, _ in pairs}
-        if pairs:
-            met.append((part, {_source_column(part, theirs) for theirs, _, _ in pairs}))
-    return own, met
-
-
-def _known(plan: Plan, facts: Facts) -> TableFacts:
-    return facts.get(_table(plan), TableFacts())
 
 
 def largest_first(plan: Plan, facts: Facts) -> Plan:
@@ -177,7 +116,7 @@ def restricted(source: Plan, small: Plan, conditions: Iterable[exp.Expression | 
     )
     joined = Join(source, keys, JoinKind.SEMI, both(*equal))
     sunk = push_restriction(joined)
-    return source if sunk is joined and not _table(source) else sunk
+    return source if sunk is joined and not table_of(source) else sunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +128,20 @@ class _Chain:
     def build(self, inputs: tuple[Plan, ...], names: tuple[str, ...], make_step: MakeStep) -> Plan:
         parts, pending = [inputs[0]], self.conditions
         exact = _is_exact(inputs[0], self.is_step)
-        for following in self._order(inputs):
+        ordered = self._order(inputs)
+        if not exact and is_selective(ordered[0]) and self._reads_larger(inputs[0], ordered[0]):
+            purpose = f"leave out keys that meet nothing of {table_of(ordered[0])}"
+            first, second = narrow_keys(inputs[0], ordered[0], self.conditions, lambda keys: make_step(keys, purpose))
+            parts, ordered = [first], [second, *ordered[1:]]
+        for following in ordered:
             if not exact and (self._rows(following) >= LARGE or self._bytes(following) > BROADCAST):
                 inside = {name for part in parts for name in part.names}
                 local = tuple(c for c in pending if references(c) <= inside)
                 pending = tuple(c for c in pending if c not in local)
-                table = _table(following)
+                table = table_of(following)
                 purpose = f"read from {table} only what they meet" if table else "join them by their values"
                 parts, exact = [make_step(join_all(tuple(parts), local), purpose)], True
-            if exact and not _table(following) and not _is_small(following, self.is_step):
+            if exact and not table_of(following) and not _is_small(following, self.is_step):
                 following = restricted(following, parts[0], self.conditions)
             parts.append(following)
             exact = False
@@ -218,13 +162,21 @@ class _Chain:
     def _fan_out(self, source: Plan, joined: list[Plan]) -> float:
         return least_fan_out(source, joined, self.conditions, self.facts)
 
+    def _reads_larger(self, source: Plan, other: Plan) -> bool:
+        """Whether a large table is read for the source beside which the other's rows cost nothing."""
+        read = {scan.table for scan in operators(source) if isinstance(scan, Scan) and not self.is_step(scan)}
+        size = max((self.facts.get(table, TableFacts()).size for table in read), default=0)
+        return size >= LARGE and bool(table_of(other)) and self._rows(other) * FEWER <= size
+
     def _rows(self, source: Plan) -> int:
-        return _known(source, self.facts).size
+        return known_facts(source, self.facts).size
 
     def _bytes(self, source: Plan) -> int:
         """About the memory that the source's columns take; 0 of what is no table."""
         types = types_of(source)
-        return self._rows(source) * sum(_width(types.get(name) or "") for name in source.names) if _table(source) else 0
+        return (
+            self._rows(source) * sum(_width(types.get(name) or "") for name in source.names) if table_of(source) else 0
+        )
 
 
 def _width(type_: str) -> int:
@@ -263,32 +215,3 @@ def _is_exact(plan: Plan, is_step: Callable[[Scan], bool]) -> bool:
             return _is_exact(source, is_step)
         case _:
             return False
-
-
-def _table(plan: Plan) -> str:
-    """The table whose rows these are, "" for anything computed from several."""
-    match plan:
-        case Changes(table) | Scan(table):
-            return table
-        case Filter(source) | Project(source):
-            return _table(source)
-        case Join(left, _, JoinKind.SEMI):
-            return _table(left)
-        case _:
-            return ""
-
-
-def _source_column(plan: Plan, name: str) -> str:
-    """The table's own name of an output column, "" where it is computed."""
-    match plan:
-        case Changes(columns=columns) | Scan(columns=columns):
-            return next((c.source.lower() for c in columns if c.name == name and name != WEIGHT), "")
-        case Filter(source):
-            return _source_column(source, name)
-        case Project(source, columns=named):
-            found = next((c.expression for c in named if c.name == name), None)
-            return _source_column(source, found.name) if isinstance(found, exp.Column) else ""
-        case Join(left, _, JoinKind.SEMI):
-            return _source_column(left, name)
-        case _:
-            return ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ivm_core.job.chains import Facts, joins_by_key
+from ivm_core.job.facts import Facts, joins_by_key
 from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.nodes import WEIGHT, Plan, Project, UnionAll, keep, references
 from ivm_core.plan.rewrite import transform_up

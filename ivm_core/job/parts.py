@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ivm_core.job.bounds import STEP_PREFIX, place_bounds
-from ivm_core.job.chains import Facts, cut_chains
+from ivm_core.job.chains import cut_chains
 from ivm_core.job.factors import factor_terms
+from ivm_core.job.facts import Facts
 from ivm_core.job.model import Bound, Input, InputColumn, Slice, Step
 from ivm_core.plan.nodes import At, Changes, Plan, Scan, ScanColumn
 from ivm_core.plan.rewrite import transform_down

@@ -22,8 +22,8 @@ from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, table_exists
 from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
 from ivm_core.job.build import batch_job
-from ivm_core.job.chains import TableFacts
 from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.facts import TableFacts
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import parse_definition

@@ -11,8 +11,9 @@ import pytest
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.states import after, before
-from ivm_core.job.chains import LARGE, TableFacts, cut_chains, largest_first
+from ivm_core.job.chains import cut_chains, largest_first
 from ivm_core.job.factors import factor_terms
+from ivm_core.job.facts import LARGE, TableFacts
 from ivm_core.plan.explain import explain
 from ivm_core.plan.nodes import At, Changes, Plan, Scan, ScanColumn, base_tables, walk
 from ivm_core.plan.schema import types_of

@@ -11,7 +11,7 @@ from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.model import Relation
 from ivm_core.engine.slices import Expected, Slices
 from ivm_core.errors import HistoryGone
-from ivm_core.job.chains import LARGE, TableFacts
+from ivm_core.job.facts import LARGE, TableFacts
 from ivm_core.plan.join_graph import JoinEdge
 
 LINES = Relation("lines", "/lines", "1", (("order", "bigint"), ("price", "bigint")), rows=LARGE)

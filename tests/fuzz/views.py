@@ -10,8 +10,8 @@ from sqlglot import exp, parse_one
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job
-from ivm_core.job.chains import LARGE, TableFacts
 from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.facts import LARGE, TableFacts
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.schema import TableSchema, types_of
@@ -59,7 +59,9 @@ class Views:
         self.views: list[View] = []
         for name, query, whole in _apart(_parsed(sql)):
             compiled = compile_view(f"f.{name}", query, tables, "f")
-            facts = {table: TableFacts(8 * LARGE, _key(table, sql)) for table in compiled.tables} if pieces else None
+            # All are large, and some much larger than others.
+            sizes = {table: LARGE * 8 ** (n % 3) for n, table in enumerate(compiled.tables)}
+            facts = {name: TableFacts(size, _key(name, sql)) for name, size in sizes.items()} if pieces else None
             self.views.append(View(compiled, facts, oracle(whole)))
             types = types_of(compiled.plan)
             # Spark tells the others; here these are the results of functions of strings.

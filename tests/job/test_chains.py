@@ -7,8 +7,8 @@ import sqlglot
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.job.build import batch_job
-from ivm_core.job.chains import LARGE, TableFacts
 from ivm_core.job.compile import compile_view
+from ivm_core.job.facts import LARGE, TableFacts
 from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.plan.schema import TableSchema
 
@@ -131,3 +131,25 @@ def test_a_large_table_beside_changes_is_read_by_their_keys_only(name: str) -> N
             if scan.name in {item.name for item in lines}:
                 select = scan.find_ancestor(sqlglot.exp.Select)
                 assert [join for join in select.args.get("joins") or () if join.args.get("kind") == "SEMI"], step.sql
+
+
+@pytest.mark.parametrize(
+    ("where", "suppliers", "narrowed"),
+    [("AND s.s_nation = 3", 10_000, True), ("", 10_000, False), ("AND s.s_nation = 3", LARGE * 8, False)],
+)
+def test_groups_are_computed_for_those_keys_only_that_a_filtered_table_has(
+    where: str, suppliers: int, narrowed: bool
+) -> None:
+    query = (
+        "SELECT s.s, l.price FROM s.line l JOIN s.supplier s ON l.l_s = s.s "
+        f"WHERE l.price < (SELECT avg(m.price) FROM s.line m WHERE m.l_s = s.s) {where}"
+    )
+    view = compile_view("v", sqlglot.parse_one(query, read="spark"), TABLES)
+    facts = FACTS | {"s.supplier": TableFacts(suppliers, ("s",))}
+    found = batch_job(view, frozenset({"s.line"}), Strategy.INCREMENTAL, Reason.LINEAR, facts)
+    steps = [step for step in found.steps if "to leave out keys that meet nothing of s.supplier" in step.comment]
+    assert len(steps) == narrowed
+    for step in steps:
+        assert "s_nation = 3" in step.sql
+        read = {item.slice for item in found.inputs for bound in item.bounds if bound.step == step.name}
+        assert read == {Slice.BEFORE, Slice.AFTER}

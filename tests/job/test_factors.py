@@ -7,9 +7,9 @@ import sqlglot
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.job.build import batch_job
-from ivm_core.job.chains import TableFacts
 from ivm_core.job.compile import compile_view
 from ivm_core.job.factors import factor_terms
+from ivm_core.job.facts import TableFacts
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.join_chain import join_all
 from ivm_core.plan.nodes import WEIGHT, At, Changes, Plan, Project, Scan, ScanColumn, UnionAll, keep

@@ -14,8 +14,8 @@ from sqlglot import parse_one
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import DefinitionError, NoRule
 from ivm_core.job.build import batch_job, full_job
-from ivm_core.job.chains import LARGE, TableFacts
 from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.facts import LARGE, TableFacts
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import Changes, Scan

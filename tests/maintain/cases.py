@@ -131,6 +131,12 @@ CASES = (
         "affected",
     ),
     Case(
+        "below_average",
+        "SELECT f.id, d.name FROM fact f JOIN dim d ON f.k = d.k WHERE d.region = 'eu'"
+        " AND f.amount < (SELECT avg(b.amount) FROM fact b WHERE b.k = d.k)",
+        "affected",
+    ),
+    Case(
         "recursion",
         "WITH RECURSIVE r(k, depth) AS (SELECT k, 0 FROM dim WHERE region = 'eu' UNION ALL SELECT o.score, depth + 1 FROM r"
         " JOIN other o ON o.k = r.k AND depth < 3) SELECT f.id, r.depth FROM fact f JOIN r ON r.k = f.k",

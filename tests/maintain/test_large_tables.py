@@ -18,7 +18,9 @@ NAMES = (
     "key_not_selected", "inner_join", "three_way_join", "self_join", "null_safe_join", "cte_twice", "distinct_join",
     "left_join", "full_join", "not_exists",
 )  # fmt: skip
-BY_KEY = ("count_distinct", "window", "nested_aggregate", "intersect", "except_all", "not_in", "left_join")
+BY_KEY = (
+    "count_distinct", "window", "nested_aggregate", "intersect", "except_all", "not_in", "left_join", "below_average",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,7 @@ def small_is_large():
     with pytest.MonkeyPatch.context() as patch:
         for module in (chains, slices, both_states):
             patch.setattr(module, "LARGE", 0)
+        patch.setattr(chains, "FEWER", 0)  # keys are narrowed by any filtered table
         patch.setattr(snapshots, "IN_MEMORY", -1)
         patch.setattr(key_rows, "CAP", 2)
         yield patch
@@ -71,8 +74,8 @@ def test_slices_leave_no_row_out(engine, spark, database, monkeypatch, change):
     assert {report.strategy for report in reports} <= {"incremental", "affected", "noop"}
     for name in NAMES:
         assert not difference(engine.read(f"l.{name}"), spark.sql(query(name))), name
-    # Most reads are served by a slice, of every table that more than one view reads.
-    assert {name for name, served in found if served} == {"large.fact", "large.dim"}
+    # Most reads are served by a slice, of the tables that several views join.
+    assert {"large.fact", "large.dim"} <= {name for name, served in found if served}
     assert sum(served for _, served in found) > len(found) / 2
 
 

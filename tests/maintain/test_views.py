@@ -40,7 +40,7 @@ def views(engine):
     return [case.name for case in CASES]
 
 
-# With 45 views a batch of changes takes two minutes: the others belong to the slow tests.
+# With 46 views a batch of changes takes two minutes: the others belong to the slow tests.
 LONGER = {"only_inserts", "restore_and_optimize", "insert_and_delete_again"}
 ORDINARY = [
     pytest.param(change, id=change.__name__, marks=[pytest.mark.slow] if change.__name__ in LONGER else [])

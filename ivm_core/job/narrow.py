@@ -1,0 +1,136 @@
+"""Affected keys narrowed before large tables are read by them: γ(L ⋉ K) ⋈ P = γ(L ⋉ (K ⋉ π P)) ⋈ P, by the groups' keys.
+
+Where P is filtered, most of the groups that a batch touches meet no row of it, and need not be computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from sqlglot import exp
+
+from ivm_core.delta.keys import KEY_PREFIX, is_restriction
+from ivm_core.delta.simplify_keys import push_restriction
+from ivm_core.plan.join_graph import equal_columns
+from ivm_core.plan.nodes import Aggregate, Filter, Join, JoinKind, Named, Plan, Project, column, operators
+from ivm_core.plan.rewrite import both, conjuncts, transform_up
+from ivm_core.plan.schema import types_of
+
+
+def narrow_keys(
+    source: Plan, other: Plan, conditions: Iterable[exp.Expression], make_step: Callable[[Plan], Plan]
+) -> tuple[Plan, Plan]:
+    """The two inputs of a join with all K in ``source`` that restrict what is matched with the other's columns narrowed to
+    what the other has; the other is then read by these too. ``make_step`` makes K ⋉ π other a step.
+
+    Unchanged where there is no such K.
+    """
+    keys = _keys_of(source, other, conditions)
+    if keys is None:
+        return source, other
+    met, condition = keys
+    whole = Join(source, met, JoinKind.SEMI, condition)
+    restricted = push_restriction(whole)
+    placed = [node for node in operators(restricted) if isinstance(node, Join) and node.right is met]
+    found = {id(node): _narrowed(node) for node in placed}
+    if restricted is whole or not all(found.values()):
+        return source, other  # somewhere it would be computed on top of all rows
+    steps = {narrower: make_step(narrower) for narrower in dict.fromkeys(pair[1] for pair in found.values() if pair)}
+
+    def place(node: Plan) -> Plan:
+        if not isinstance(node, Join) or node.right is not met:
+            return node
+        pair = _narrowed(node)
+        assert pair is not None
+        return _with_keys(node.left, pair[0], steps[pair[1]])
+
+    narrowed = transform_up(restricted, place)
+    for restriction in _restrictions(other):
+        for narrower, step in steps.items():
+            if _same_keys(restriction, narrower, met):
+                other = _with_keys(other, restriction, step)
+    return narrowed, other
+
+
+def is_selective(plan: Plan) -> bool:
+    """A table's rows of which a condition of the query takes some."""
+    match plan:
+        case Filter():
+            return True
+        case Project(source):
+            return is_selective(source)
+        case Join(left, right, JoinKind.SEMI):
+            return is_selective(left) or is_selective(right)
+        case _:
+            return False
+
+
+def _keys_of(
+    source: Plan, other: Plan, conditions: Iterable[exp.Expression]
+) -> tuple[Aggregate, exp.Expression | None] | None:
+    """π other, and the condition of ``source ⋉ π other``, by the columns that the conditions set equal; None where there
+    are none of one type."""
+    types, others = types_of(source), types_of(other)
+    pairs = [pair for condition in conditions for pair in equal_columns(condition, source, other)]
+    pairs = [pair for pair in pairs if types.get(pair[0]) == others.get(pair[1]) is not None]
+    if not pairs:
+        return None
+    # K's own columns are called KEY_PREFIX and a number.
+    named = tuple(Named(f"{KEY_PREFIX}met_{n}", column(theirs)) for n, (_, theirs, _) in enumerate(pairs, start=1))
+    equal = (
+        (exp.NullSafeEQ if null_safe else exp.EQ)(this=column(mine), expression=column(key.name))
+        for (mine, _, null_safe), key in zip(pairs, named, strict=True)
+    )
+    return Aggregate(other, named, ()), both(*equal)
+
+
+def _narrowed(restriction: Join) -> tuple[Join, Join] | None:
+    """Of (L ⋉ K) ⋉ M: L ⋉ K and K ⋉ M; None where K does not have all columns that M is matched with."""
+    wanted = tuple(equal_columns(restriction.condition, restriction.left, restriction.right))
+    if len(wanted) != len(conjuncts(restriction.condition)):
+        return None
+    for inner in _restrictions(restriction.left):
+        keys = {mine: theirs for mine, theirs, _ in equal_columns(inner.condition, inner.left, inner.right)}
+        if all(mine in keys for mine, _, _ in wanted):
+            equal = (
+                (exp.NullSafeEQ if null_safe else exp.EQ)(this=column(keys[mine]), expression=column(theirs))
+                for mine, theirs, null_safe in wanted
+            )
+            return inner, Join(inner.right, restriction.right, JoinKind.SEMI, both(*equal))
+    return None
+
+
+def _restrictions(plan: Plan) -> Iterable[Join]:
+    """The restrictions to some K that lie on a plan, filters and other semi-joins between them."""
+    while True:
+        match plan:
+            case Join(left, _, JoinKind.SEMI):
+                if is_restriction(plan):
+                    yield plan
+                plan = left
+            case Filter(inner):
+                plan = inner
+            case _:
+                return
+
+
+def _same_keys(restriction: Join, narrowed: Join, met: Aggregate) -> bool:
+    """Of ``narrowed``, K ⋉ π P by P's columns: whether the restriction is P ⋉ K by no others."""
+    if restriction.right != narrowed.left:
+        return False
+    own = {key.name: key.expression.name for key in met.keys}
+    wanted = {own[theirs]: mine for mine, theirs, _ in equal_columns(narrowed.condition, narrowed.left, met)}
+    placed = tuple(equal_columns(restriction.condition, restriction.left, restriction.right))
+    whole = len(placed) == len(conjuncts(restriction.condition))
+    return whole and all(wanted.get(theirs) == key for theirs, key, _ in placed)
+
+
+def _with_keys(plan: Plan, restriction: Join, keys: Plan) -> Plan:
+    """The plan with a restriction on it to other keys of the same names."""
+
+    def exchange(node: Plan) -> Plan:
+        if node is restriction:
+            return Join(restriction.left, keys, JoinKind.SEMI, restriction.condition)
+        return node
+
+    return transform_up(plan, exchange)
