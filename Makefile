@@ -5,7 +5,7 @@ PYTEST_ARGS ?=
 # Tests run in two processes, each with a Spark session of its own; a file's tests stay together.
 WORKERS ?= 2
 READY := .venv/.ready
-.PHONY: help setup demo test check fuzz fuzz-spark search clean
+.PHONY: help setup demo test check fuzz fuzz-spark search mutate clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ fuzz-spark: $(READY) ## The same on Spark and Delta, by the whole path: N=500 vi
 TIMES ?= 10
 search: $(READY) ## Search for wrong rules: the property tests with TIMES=10 the ordinary number of examples
 	@.venv/bin/python -m pytest -p tests.searching --times $(TIMES) -m "slow or not slow" $(PYTEST_ARGS)
+
+MUTANTS ?= 100
+mutate: $(READY) ## Break plan/ and delta/ in MUTANTS=100 random places, one at a time, and see what the tests miss
+	@.venv/bin/python scripts/mutate.py --mutants $(MUTANTS) --seed $(SEED)
 
 clean: ## Remove what was made here: .venv, .ivm and caches
 	rm -rf .venv .ivm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse metastore_db derby.log dist
