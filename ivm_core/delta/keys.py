@@ -6,11 +6,12 @@ Its columns are called ``__ivm_key_1`` …, so that they meet no column of the q
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
 from ivm_core.errors import NoRule
+from ivm_core.plan.join_graph import equal_columns, equality
 from ivm_core.plan.nodes import (
     HIDDEN_PREFIX,
     WEIGHT,
@@ -34,8 +35,10 @@ KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
 _UNGROUPABLE = ("map<", "variant", "geometry", "geography")
 
 
-def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression]) -> Aggregate:
+def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression], prefix: str = KEY_PREFIX) -> Aggregate:
     """K = distinct π_expressions(ΔQ), one column ``__ivm_key_<n>`` for each expression over ΔQ's columns.
+
+    ``prefix``: of the columns' names, where they meet those of another K.
 
     Raises NoRule where a key's type cannot be compared. Without expressions K has one row if ΔQ has any.
     """
@@ -44,8 +47,8 @@ def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression]) -> Aggrega
         if not is_groupable(_type(expression, types)):
             raise NoRule(expression.sql("spark"), f"{_type(expression, types)} cannot be a key")
     if not expressions:
-        return Aggregate(delta, (Named(_key_name(1), exp.Literal.number(1)),), ())
-    return Aggregate(delta, tuple(Named(_key_name(n), e.copy()) for n, e in enumerate(expressions, start=1)), ())
+        return Aggregate(delta, (Named(f"{prefix}1", exp.Literal.number(1)),), ())
+    return Aggregate(delta, tuple(Named(f"{prefix}{n}", e.copy()) for n, e in enumerate(expressions, start=1)), ())
 
 
 def having_keys(plan: Plan, expressions: Sequence[exp.Expression], keys: Plan) -> Plan:
@@ -57,6 +60,25 @@ def having_keys(plan: Plan, expressions: Sequence[exp.Expression], keys: Plan) -
         )
     )
     return Join(plan, keys, JoinKind.SEMI, condition)
+
+
+def having_equal(
+    plan: Plan, other: Plan, conditions: Iterable[exp.Expression | None], prefix: str = KEY_PREFIX
+) -> Join | None:
+    """Q ⋉ π other by the columns that the conditions set equal; None where there are none of one type.
+
+    ``prefix``: of the names of π other's columns. Equality carries over only within one type.
+    """
+    types, others = types_of(plan), types_of(other)
+    pairs = [pair for condition in conditions for pair in equal_columns(condition, plan, other)]
+    pairs = [pair for pair in pairs if types.get(pair[0]) == others.get(pair[1]) is not None]
+    if not pairs:
+        return None
+    keys = distinct_keys(other, tuple(column(theirs) for _, theirs, _ in pairs), prefix)
+    equal = (
+        equality(mine, key, null_safe=null_safe) for (mine, _, null_safe), key in zip(pairs, keys.names, strict=True)
+    )
+    return Join(plan, keys, JoinKind.SEMI, both(*equal))
 
 
 def touched_by(plan: Plan, delta: Plan, condition: exp.Expression | None) -> Plan:
@@ -113,10 +135,6 @@ def is_net(plan: Plan) -> bool:
 def is_groupable(type_: str | None) -> bool:
     """True unless the Spark type is known to contain one that cannot be compared."""
     return type_ is None or not any(part in type_.lower() for part in _UNGROUPABLE)
-
-
-def _key_name(position: int) -> str:
-    return f"{KEY_PREFIX}{position}"
 
 
 def _type(expression: exp.Expression, types: Mapping[str, str | None]) -> str | None:

@@ -15,7 +15,7 @@ from ivm_core.delta.differentiate import common_partition
 from ivm_core.delta.keys import is_keys, is_restriction
 from ivm_core.delta.simplify_columns import prune_columns
 from ivm_core.plan.join_chain import join_all, join_chain
-from ivm_core.plan.join_graph import equal_columns
+from ivm_core.plan.join_graph import equal_columns, equality
 from ivm_core.plan.nodes import (
     Aggregate,
     At,
@@ -35,7 +35,6 @@ from ivm_core.plan.nodes import (
     UnionAll,
     Values,
     Window,
-    column,
     keep,
     operators,
     references,
@@ -198,8 +197,7 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
         # Equality carries over only within one type: 0.1 in DOUBLE equals many a DECIMAL.
         same = {types.get(name), types_of(restricted).get(mine), types_of(found.keys).get(found.key)}
         if len(same) == 1 and None not in same:
-            equal = exp.NullSafeEQ if null_safe and found.null_safe else exp.EQ
-            pair = equal(this=column(name), expression=column(found.key))
+            pair = equality(name, found.key, null_safe=null_safe and found.null_safe)
             matches.setdefault(found.keys, {}).setdefault(found.key, pair)
     for keys, pairs in matches.items():
         if _is_implied(other, keys, {key: pair.this.name for key, pair in pairs.items()}):

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ivm_core.delta.keys import distinct_keys
+from ivm_core.delta.keys import having_equal
 from ivm_core.delta.simplify_keys import push_restriction
 from ivm_core.job.facts import LARGE, Facts, TableFacts, known_facts, least_fan_out, table_of
 from ivm_core.job.narrow import is_selective, narrow_keys
 from ivm_core.plan.join_chain import join_all, join_chain
-from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
     Changes,
     Filter,
@@ -27,13 +26,12 @@ from ivm_core.plan.nodes import (
     Recursive,
     Scan,
     base_tables,
-    column,
     keep,
     operators,
     references,
     sources,
 )
-from ivm_core.plan.rewrite import both, with_sources
+from ivm_core.plan.rewrite import with_sources
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.types import FRACTIONAL, INTEGRAL
 
@@ -104,17 +102,9 @@ def restricted(source: Plan, small: Plan, conditions: Iterable[exp.Expression | 
 
     Unchanged where there are no such columns of one type, or where that would only be computed on top of all of its rows.
     """
-    types, others = types_of(small), types_of(source)
-    pairs = [pair for condition in conditions for pair in equal_columns(condition, small, source)]
-    pairs = [pair for pair in pairs if types.get(pair[0]) == others.get(pair[1]) is not None]
-    if not pairs:
+    joined = having_equal(source, small, conditions)
+    if joined is None:
         return source
-    keys = distinct_keys(small, tuple(column(mine) for mine, _, _ in pairs))
-    equal = (
-        (exp.NullSafeEQ if null_safe else exp.EQ)(this=column(theirs), expression=column(key))
-        for (_, theirs, null_safe), key in zip(pairs, keys.names, strict=True)
-    )
-    joined = Join(source, keys, JoinKind.SEMI, both(*equal))
     sunk = push_restriction(joined)
     return source if sunk is joined and not table_of(source) else sunk
 

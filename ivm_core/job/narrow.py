@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
-from ivm_core.delta.keys import KEY_PREFIX, is_restriction
+from ivm_core.delta.keys import KEY_PREFIX, having_equal, is_restriction
 from ivm_core.delta.simplify_keys import push_restriction
-from ivm_core.plan.join_graph import equal_columns
-from ivm_core.plan.nodes import Aggregate, Filter, Join, JoinKind, Named, Plan, Project, column, operators
+from ivm_core.plan.join_graph import equal_columns, equality
+from ivm_core.plan.nodes import Aggregate, Filter, Join, JoinKind, Plan, Project, operators
 from ivm_core.plan.rewrite import both, conjuncts, transform_up
-from ivm_core.plan.schema import types_of
 
 
 def narrow_keys(
@@ -25,24 +24,22 @@ def narrow_keys(
 
     Unchanged where there is no such K.
     """
-    keys = _keys_of(source, other, conditions)
-    if keys is None:
+    whole = having_equal(source, other, conditions, f"{KEY_PREFIX}met_")  # K's own are called KEY_PREFIX and a number
+    if whole is None:
         return source, other
-    met, condition = keys
-    whole = Join(source, met, JoinKind.SEMI, condition)
-    restricted = push_restriction(whole)
+    met, restricted = whole.right, push_restriction(whole)
+    assert isinstance(met, Aggregate)
     placed = [node for node in operators(restricted) if isinstance(node, Join) and node.right is met]
-    found = {id(node): _narrowed(node) for node in placed}
-    if restricted is whole or not all(found.values()):
+    found = {id(node): pair for node in placed if (pair := _narrowed(node)) is not None}
+    if restricted is whole or len(found) < len(placed):
         return source, other  # somewhere it would be computed on top of all rows
-    steps = {narrower: make_step(narrower) for narrower in dict.fromkeys(pair[1] for pair in found.values() if pair)}
+    steps = {narrower: make_step(narrower) for narrower in dict.fromkeys(pair[1] for pair in found.values())}
 
     def place(node: Plan) -> Plan:
-        if not isinstance(node, Join) or node.right is not met:
+        if not isinstance(node, Join) or id(node) not in found:
             return node
-        pair = _narrowed(node)
-        assert pair is not None
-        return _with_keys(node.left, pair[0], steps[pair[1]])
+        inner, narrower = found[id(node)]
+        return _with_keys(node.left, inner, steps[narrower])
 
     narrowed = transform_up(restricted, place)
     for restriction in _restrictions(other):
@@ -65,25 +62,6 @@ def is_selective(plan: Plan) -> bool:
             return False
 
 
-def _keys_of(
-    source: Plan, other: Plan, conditions: Iterable[exp.Expression]
-) -> tuple[Aggregate, exp.Expression | None] | None:
-    """π other, and the condition of ``source ⋉ π other``, by the columns that the conditions set equal; None where there
-    are none of one type."""
-    types, others = types_of(source), types_of(other)
-    pairs = [pair for condition in conditions for pair in equal_columns(condition, source, other)]
-    pairs = [pair for pair in pairs if types.get(pair[0]) == others.get(pair[1]) is not None]
-    if not pairs:
-        return None
-    # K's own columns are called KEY_PREFIX and a number.
-    named = tuple(Named(f"{KEY_PREFIX}met_{n}", column(theirs)) for n, (_, theirs, _) in enumerate(pairs, start=1))
-    equal = (
-        (exp.NullSafeEQ if null_safe else exp.EQ)(this=column(mine), expression=column(key.name))
-        for (mine, _, null_safe), key in zip(pairs, named, strict=True)
-    )
-    return Aggregate(other, named, ()), both(*equal)
-
-
 def _narrowed(restriction: Join) -> tuple[Join, Join] | None:
     """Of (L ⋉ K) ⋉ M: L ⋉ K and K ⋉ M; None where K does not have all columns that M is matched with."""
     wanted = tuple(equal_columns(restriction.condition, restriction.left, restriction.right))
@@ -92,10 +70,7 @@ def _narrowed(restriction: Join) -> tuple[Join, Join] | None:
     for inner in _restrictions(restriction.left):
         keys = {mine: theirs for mine, theirs, _ in equal_columns(inner.condition, inner.left, inner.right)}
         if all(mine in keys for mine, _, _ in wanted):
-            equal = (
-                (exp.NullSafeEQ if null_safe else exp.EQ)(this=column(keys[mine]), expression=column(theirs))
-                for mine, theirs, null_safe in wanted
-            )
+            equal = (equality(keys[mine], theirs, null_safe=null_safe) for mine, theirs, null_safe in wanted)
             return inner, Join(inner.right, restriction.right, JoinKind.SEMI, both(*equal))
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ivm_core.plan.nodes import Filter, Join, Plan, Scan, walk
+from ivm_core.plan.nodes import Filter, Join, Plan, Scan, column, walk
 from ivm_core.plan.rewrite import conjuncts
 
 
@@ -26,6 +26,11 @@ def equal_columns(condition: exp.Expr | None, one: Plan, other: Plan) -> Iterato
     for a, b, null_safe in _pairs(condition):
         if a in one.names and b in other.names:
             yield a, b, null_safe
+
+
+def equality(name: str, other: str, *, null_safe: bool) -> exp.EQ | exp.NullSafeEQ:
+    """``name = other`` of two columns, or ``IS NOT DISTINCT FROM``."""
+    return (exp.NullSafeEQ if null_safe else exp.EQ)(this=column(name), expression=column(other))
 
 
 def join_edges(plan: Plan) -> tuple[JoinEdge, ...]:
