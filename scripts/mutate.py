@@ -1,4 +1,4 @@
-"""Break the compiler in one random place after another, and see whether the tests notice: ``make mutate N=100 SEED=1``.
+"""Break the compiler in one random place after another, and see whether the tests notice: ``make mutate MUTANTS=100 SEED=1``.
 
 Works in a clone of the last commit below ``.ivm``. cosmic-ray is fetched for itself: its dependencies are not the project's.
 """
@@ -51,7 +51,7 @@ def main() -> int:
         outcomes = database.execute(
             "SELECT coalesce(test_outcome, worker_outcome), count(*) FROM work_results GROUP BY 1"
         )
-        summary = {str(outcome).rpartition(".")[-1].lower(): count for outcome, count in outcomes}
+        summary = {outcome.lower(): count for outcome, count in outcomes}
         print(json.dumps({"seed": options.seed, "of": len(jobs), "mutants": len(drawn)} | summary))
         for module, row, operator, diff in database.execute(SURVIVED):
             print(f"\n{module}:{row} {operator}\n{diff}")

@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -103,9 +102,8 @@ class Slices:
                 found.frame.unpersist()
         self._read.clear()
         self._sources_of.clear()
-        self.__dict__.pop("_expected", None)
 
-    @cached_property
+    @property
     def _expected(self) -> Expected:
         """Asked when a large table is first read."""
         return self._expect()
