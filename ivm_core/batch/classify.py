@@ -38,6 +38,16 @@ NOOP_OPERATIONS = frozenset(
         "VACUUM START",
     }
 )
+# Commits after which every column is the one that had its name before, in a table where columns can be dropped.
+KEEPS_COLUMNS = NOOP_OPERATIONS - {"CHANGE COLUMN", "CHANGE COLUMNS", "UPDATE SCHEMA", "UPDATE COLUMN METADATA"} | {
+    "COPY INTO",
+    "DELETE",
+    "MERGE",
+    "STREAMING UPDATE",
+    "TRUNCATE",
+    "UPDATE",
+    "WRITE",
+}
 INSERT_OPERATIONS = frozenset({"COPY INTO", "CREATE TABLE AS SELECT"})
 REPLACE_OPERATIONS = frozenset(
     {

@@ -32,7 +32,8 @@ from ivm_core.plan.schema import type_of, types_of
 
 KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
 # Spark neither groups nor joins by these.
-_UNGROUPABLE = ("map<", "variant", "geometry", "geography")
+_INCOMPARABLE = ("variant", "geometry", "geography")
+_UNGROUPABLE = ("map<", *_INCOMPARABLE)
 
 
 def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression], prefix: str = KEY_PREFIX) -> Aggregate:
@@ -135,6 +136,11 @@ def is_net(plan: Plan) -> bool:
 def is_groupable(type_: str | None) -> bool:
     """True unless the Spark type is known to contain one that cannot be compared."""
     return type_ is None or not any(part in type_.lower() for part in _UNGROUPABLE)
+
+
+def has_equality(type_: str | None) -> bool:
+    """Whether equal values of the type can be found by GROUP BY, which takes maps too; unknown types are let through."""
+    return type_ is None or not any(part in type_.lower() for part in _INCOMPARABLE)
 
 
 def _type(expression: exp.Expression, types: Mapping[str, str | None]) -> str | None:

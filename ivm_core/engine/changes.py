@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ivm_core.batch.classify import KEEPS_COLUMNS
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings, Names
@@ -75,6 +76,7 @@ class ChangeCache:
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
         self._seconds = ThreadSeconds()
         self._projected: dict[tuple[tuple[str, int, int], frozenset[str]], ChangedRows] = {}
+        self._shared: dict[str, DataFrame] = {}
         self._one_reader = threading.RLock()
         self.planning = Planning(lambda: self.spark)
         self.names = Names()  # of the temporary views of one view's batch after another
@@ -105,9 +107,9 @@ class ChangeCache:
 
     def share(self, frame: DataFrame) -> str:
         """The name of a temporary view of the frame, one for all who ask."""
-        # The bindings keep the frame, so no other one comes to have its identity.
         key = f"frame {id(frame)}"
-        if key not in self.bindings:
+        if key not in self._shared:
+            self._shared[key] = frame  # kept: another frame would else come to have its identity, and be taken for it
             self.bindings.bind(key, frame)
         return self.bindings.view(key)
 
@@ -179,6 +181,7 @@ class ChangeCache:
         # A session that has died cannot be tidied, and its failure is the one to tell of.
         with suppress(*SPARK_FAILURES):
             self.planning.close()
+            self._shared.clear()
             self.__dict__.pop("_expected", None)
             for key in list(self._read):
                 self._forget(key)
@@ -199,10 +202,11 @@ class ChangeCache:
             nothing = self.snapshots.read(relation, covered.to_version).limit(0)
             empty = nothing.selectExpr(*selected(relation, columns), weight(1))
             return ChangedRows(SmallRelation(empty, 0), netted=True)
-        few = self._is_small(relation, covered)
-        if not relation.row_wise:
+        log = TableLog(relation.location, self.spark)
+        few = self._is_small(relation, covered, log)
+        if not relation.row_wise or not _has_same_columns(log, covered, columns):
             return self._compared(relation, covered, columns, few)
-        rows = read_feed(relation, covered) if few else None
+        rows = read_feed(relation, covered, columns) if few else None
         if rows is not None:
             return self._from_rows(relation, covered, columns, rows)
         try:
@@ -226,12 +230,11 @@ class ChangeCache:
         frame = net(parts[0].unionAll(parts[1]), columns_named(relation, columns))
         return ChangedRows(compute(self.spark, frame, few=few and all_plain(relation, columns)), netted=True)
 
-    def _is_small(self, relation: Relation, covered: TableRange) -> bool:
+    def _is_small(self, relation: Relation, covered: TableRange, log: TableLog) -> bool:
         """Whether the commits' own counts promise few rows: an estimate, at worst the changes are computed twice.
 
         Where the run only adds the changes up, no key of theirs is asked for: more rows than a few are left to Spark.
         """
-        log = TableLog(relation.location, self.spark)
         rows = changed_rows(log.commits(covered.from_version, covered.to_version))
         return rows <= NOT_LOOKED_UP or (rows <= HERE and relation.name in self._expected.looked_up)
 
@@ -278,3 +281,13 @@ class ChangeCache:
 def _is_netted(covered: TableRange) -> bool:
     """Rows that were only added need no netting."""
     return covered.kind is not CommitClass.INSERT_ONLY
+
+
+def _has_same_columns(log: TableLog, covered: TableRange, columns: frozenset[str]) -> bool:
+    """Whether none of the columns came in place of another one of its name: no row changes then, but every value."""
+    if log.properties().get("delta.columnMapping.mode", "none") == "none":
+        return True
+    if all(c.operation.upper() in KEEPS_COLUMNS for c in log.commits(covered.from_version, covered.to_version)):
+        return True
+    before, after = (log.stored_names(version) for version in (covered.from_version, covered.to_version))
+    return bool(before) and all(before.get(name) == after.get(name) for name in columns)

@@ -13,7 +13,7 @@ import deltalake
 import pyarrow as pa
 from deltalake.exceptions import CommitFailedError
 
-from ivm_core.engine.log_files import open_state
+from ivm_core.engine.log_files import AS_STORED, open_state
 from ivm_core.engine.model import CommitTag
 from ivm_core.errors import ConcurrentCommit
 
@@ -38,7 +38,7 @@ class DirectState:
 
     def rows(self) -> pa.Table:
         """All rows."""
-        return self.table.to_pyarrow_table()
+        return self.table.to_pyarrow_dataset(parquet_read_options=AS_STORED).to_table()
 
     def fitted(self, rows: pa.Table) -> pa.Table | None:
         """The rows under exactly the state's types, None where they have others."""

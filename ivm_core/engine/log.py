@@ -14,6 +14,7 @@ from deltalake.exceptions import TableNotFoundError
 from ivm_core.batch.model import Commit
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_by_spark import SparkLog
+from ivm_core.engine.log_entries import read_entries
 from ivm_core.errors import BaseTableError
 
 DEFAULT_RETENTION = timedelta(days=7)
@@ -40,6 +41,7 @@ class TableLog:
         self._spark = spark
         self._table: Any = None
         self._commits: list[Commit] = []  # newest first, a prefix of the history
+        self._columns_at: dict[int, tuple[tuple[str, str], ...] | None] = {}
 
     @classmethod
     def exists(cls, location: str, spark: Any = None) -> bool:
@@ -55,7 +57,7 @@ class TableLog:
 
     def refresh(self) -> TableLog:
         """Forget what was read, so that the next question sees newer commits."""
-        self._table, self._commits = None, []
+        self._table, self._commits, self._columns_at = None, [], {}
         return self
 
     def table_id(self) -> str:
@@ -72,13 +74,38 @@ class TableLog:
 
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Name and Spark type of each column of the newest version."""
-        from pyspark.sql.types import StructType
+        return _columns(self._open())
 
+    def columns_at(self, version: int) -> tuple[tuple[str, str], ...] | None:
+        """The same of another version; None where it cannot be read any more."""
+        if version not in self._columns_at:
+            self._columns_at[version] = self._read_columns_at(version)
+        return self._columns_at[version]
+
+    def _read_columns_at(self, version: int) -> tuple[tuple[str, str], ...] | None:
         table = self._open()
-        schema = (
-            table.schema() if isinstance(table, SparkLog) else StructType.fromJson(json.loads(table.schema().to_json()))
-        )
-        return tuple((field.name, field.dataType.simpleString()) for field in schema.fields)
+        if isinstance(table, SparkLog):
+            schema = table.schema_at(version)
+            return None if schema is None else _names_and_types(schema)
+        past = self._open_at(version)
+        return None if past is None else _columns(past)
+
+    def stored_names(self, version: int) -> dict[str, str]:
+        """The name in data files of each column, in lower case; nothing where that cannot be told."""
+        past = None if isinstance(self._open(), SparkLog) else self._open_at(version)
+        if past is None:
+            return {}
+        fields = json.loads(past.schema().to_json())["fields"]
+        return {f["name"].lower(): f["metadata"].get("delta.columnMapping.physicalName", f["name"]) for f in fields}
+
+    def _open_at(self, version: int) -> deltalake.DeltaTable | None:
+        table = self._open()
+        if version == self.version():
+            return table
+        try:
+            return deltalake.DeltaTable(table.table_uri, version=version)
+        except deltalake.exceptions.DeltaError:
+            return None
 
     def transaction_version(self, app_id: str) -> int | None:
         """The newest ``txnVersion`` committed under the application id, None where there is none."""
@@ -159,7 +186,9 @@ class TableLog:
     def _read_history(self, limit: int) -> None:
         if len(self._commits) < limit:
             version = self.version()
-            entries = self._open().history(limit)
+            table, path = self._open(), local_path(self.location)
+            by_file = isinstance(table, deltalake.DeltaTable) and path is not None
+            entries = (read_entries(path, version, limit) if by_file and path else None) or table.history(limit)
             # Another reader may have seen newer commits than the version this log stands for.
             self._commits = [c for c in map(_commit, entries) if c.version <= version]
 
@@ -193,6 +222,18 @@ def parse_interval(text: str) -> timedelta:
         plural = unit if unit.endswith("s") else unit + "s"
         total += timedelta(**{plural: float(number)})
     return total
+
+
+def _columns(table: deltalake.DeltaTable | SparkLog) -> tuple[tuple[str, str], ...]:
+    from pyspark.sql.types import StructType
+
+    if isinstance(table, SparkLog):
+        return _names_and_types(table.schema())
+    return _names_and_types(StructType.fromJson(json.loads(table.schema().to_json())))
+
+
+def _names_and_types(schema: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((field.name, field.dataType.simpleString()) for field in schema.fields)
 
 
 def _commit(entry: dict[str, Any]) -> Commit:

@@ -40,6 +40,13 @@ class SparkLog:
         """The newest version's columns, as Spark's StructType."""
         return self._spark.read.format("delta").load(self._location).schema
 
+    def schema_at(self, version: int) -> Any:
+        """The same of another version, None where it cannot be read."""
+        try:
+            return self._spark.read.format("delta").option("versionAsOf", version).load(self._location).schema
+        except Exception:  # past its retention, or its log is gone
+            return None
+
     def size(self) -> tuple[int, int]:
         """Bytes and number of files."""
         return int(self._detail["sizeInBytes"] or 0), int(self._detail["numFiles"] or 0)

@@ -6,11 +6,14 @@ import re
 
 import deltalake
 from deltalake.exceptions import DeltaError
+from pyarrow.dataset import ParquetReadOptions
 
 from ivm_core.engine.location import local_path
 
 _STATE_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
 _DECODED_TWICE = re.compile("%")  # by delta-rs
+# Spark writes instants as INT96, which Arrow would read as nanoseconds: they reach from 1677 to 2262 only.
+AS_STORED = ParquetReadOptions(coerce_int96_timestamp_unit="us")
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
 

@@ -164,7 +164,8 @@ def values_of(column: pa.ChunkedArray, type_: str, cap: int) -> ColumnValues:
     present = column.drop_null()
     distinct = present.unique()
     ends = pc.min_max(present)
-    low, high = _texts(pa.array([ends["min"].as_py(), ends["max"].as_py()], column.type), type_)
+    # Not through Python's own values, whose years end at 9999 in UTC.
+    low, high = (_texts(pa.array([ends[end]], column.type), type_)[0] for end in ("min", "max"))
     listed = _texts(distinct, type_) if len(distinct) <= cap else None
     return ColumnValues(type_, listed, low, high, column.null_count > 0)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ivm_core.batch.bind import range_class
+from ivm_core.batch.model import CommitClass
 from ivm_core.engine.location import normalize_location
 from ivm_core.engine.log import TableLog, parse_interval
 from ivm_core.engine.log_by_spark import SparkLog
@@ -151,3 +153,16 @@ def test_a_folder_with_a_per_cent_sign_is_read_through_spark(spark: SparkSession
     assert TableLog.exists(path, spark)
     assert TableLog(path, spark).version() == 0
     assert TableLog(f"file:{path}", spark).location == path
+
+
+def test_a_commit_that_says_nothing_of_itself_keeps_its_number(tmp_path: Path) -> None:
+    operations = ["CREATE TABLE", "OPTIMIZE", "SET TBLPROPERTIES", "WRITE", "VACUUM END"]
+    location = write_log(tmp_path / "t", [0, 1, 2, 3, 4], operations)
+    file = Path(location) / "_delta_log" / f"{3:020}.json"
+    lines = [line for line in file.read_text().splitlines() if "commitInfo" not in line]
+    file.write_text("\n".join(lines))  # the protocol allows that
+    log = TableLog(location)
+    log.earliest_readable()  # more of the log is known then than is asked for below
+    assert [commit.operation for commit in log.commits(-1, 4)] == [*operations[:3], "", operations[4]]
+    assert range_class(log.commits(2, 4), 2, 4) is CommitClass.MUTATING
+    assert range_class(log.commits(0, 2), 0, 2) is CommitClass.NOOP

@@ -1,0 +1,130 @@
+"""Values at the ends of their types, and types that have no equality of their own, through incremental batches."""
+
+from __future__ import annotations
+
+import pytest
+
+from ivm_core import Engine
+from tests.maintain.database import difference
+
+pytestmark = pytest.mark.spark
+
+FEED = "USING DELTA TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+
+
+@pytest.fixture
+def engine(spark, tmp_path):
+    run(spark, "CREATE SCHEMA odd")
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as opened:
+        yield opened
+    run(spark, "DROP SCHEMA odd CASCADE")
+
+
+def run(spark, *statements: str) -> None:
+    for statement in statements:
+        spark.sql(statement).collect()
+
+
+def follow(engine, spark, queries: dict[str, str], *statements: str) -> None:
+    """Create the views, and after each statement maintain them incrementally and compare."""
+    for name, query in queries.items():
+        engine.create(
+            f"CREATE INCREMENTAL MATERIALIZED VIEW odd.{name} TBLPROPERTIES ('ivm.refresh_policy' = 'incremental') AS {query}"
+        )
+    for statement in statements:
+        run(spark, statement)
+        for report in engine.maintain():
+            assert report.strategy in ("incremental", "affected", "noop"), (report.view, report.detail)
+        for name, query in queries.items():
+            assert not difference(engine.read(f"odd.{name}"), spark.sql(query)), (name, statement)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_instants_at_the_ends_of_time(engine, spark, zone):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        run(
+            spark,
+            f"CREATE TABLE odd.dim (id int, valid_to timestamp) {FEED}",
+            "INSERT INTO odd.dim VALUES (1, TIMESTAMP '9999-12-31 23:59:59'), (2, TIMESTAMP '0001-01-01 00:00:00'), "
+            "(3, TIMESTAMP '2026-01-01 00:00:00'), (4, NULL), (5, TIMESTAMP '9999-12-31 23:59:59')",
+        )
+        queries = {
+            "rows": "SELECT id, valid_to FROM odd.dim",
+            "groups": "SELECT valid_to, count(*) AS n FROM odd.dim GROUP BY valid_to",
+            "last": "SELECT id % 2 AS odd, max(valid_to) AS last FROM odd.dim GROUP BY id % 2",
+            "pairs": "SELECT a.id, b.id AS other FROM odd.dim a JOIN odd.dim b ON a.valid_to = b.valid_to",
+        }
+        follow(
+            engine,
+            spark,
+            queries,
+            "DELETE FROM odd.dim WHERE id = 1",
+            "UPDATE odd.dim SET valid_to = TIMESTAMP '9999-12-31 00:00:00' WHERE id = 3",
+            "INSERT INTO odd.dim VALUES (6, TIMESTAMP '0001-01-01 00:00:00')",
+        )
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_negative_zero_can_be_told_from_zero(engine, spark):
+    run(
+        spark,
+        f"CREATE TABLE odd.t (id int, x double, y float) {FEED}",
+        "INSERT INTO odd.t VALUES (1, -0.0D, -0.0F), (2, 0.0D, 0.0F), (3, 1.5D, 1.5F), (4, DOUBLE('NaN'), NULL)",
+    )
+    queries = {
+        "texts": "SELECT id, CAST(x AS STRING) AS x, CAST(y AS STRING) AS y FROM odd.t",
+        "groups": "SELECT x, count(*) AS n FROM odd.t GROUP BY x",
+        "spelled": "SELECT CAST(x AS STRING) AS x, count(*) AS n FROM odd.t GROUP BY CAST(x AS STRING)",
+    }
+    follow(
+        engine,
+        spark,
+        queries,
+        "UPDATE odd.t SET x = -x, y = -y WHERE id = 2",
+        "DELETE FROM odd.t WHERE id = 1",
+        "UPDATE odd.t SET x = abs(x) WHERE id IN (2, 3)",
+        "DELETE FROM odd.t WHERE x = 0",
+    )
+
+
+def test_variants_and_maps_are_carried_along(engine, spark):
+    run(
+        spark,
+        f"CREATE TABLE odd.docs (id int, v variant, m map<string, int>) {FEED}",
+        "INSERT INTO odd.docs SELECT id, parse_json(text), map('a', id) FROM "
+        "VALUES (1, '{\"a\": 1}'), (2, '{\"a\": 2, \"b\": [1, 2.5, null]}'), (3, 'null'), (4, NULL) AS t(id, text)",
+    )
+    queries = {
+        "fields": "SELECT id, variant_get(v, '$.a', 'int') AS a, m['a'] AS b FROM odd.docs",
+        "sums": "SELECT variant_get(v, '$.a', 'int') AS a, count(*) AS n FROM odd.docs GROUP BY ALL",
+        "texts": "SELECT id, to_json(v) AS text, m FROM odd.docs",
+    }
+    follow(
+        engine,
+        spark,
+        queries,
+        "INSERT INTO odd.docs SELECT 5, parse_json('{\"a\": 5}'), map('a', 5, 'b', 6)",
+        "UPDATE odd.docs SET v = parse_json('{\"a\": 7}') WHERE id = 2",
+        "DELETE FROM odd.docs WHERE id IN (1, 3)",
+        "UPDATE odd.docs SET m = map('a', 1) WHERE id = 4",
+    )
+
+
+def test_rows_with_variants_are_refreshed_in_full(engine, spark):
+    run(
+        spark,
+        f"CREATE TABLE odd.events (id int, v variant) {FEED}",
+        "INSERT INTO odd.events SELECT id, parse_json(concat('{\"a\": ', id, '}')) FROM range(3)",
+    )
+    engine.create("CREATE INCREMENTAL MATERIALIZED VIEW odd.kept AS SELECT id, v FROM odd.events WHERE id < 10")
+    run(spark, "UPDATE odd.events SET v = parse_json('[1]') WHERE id = 1", "INSERT INTO odd.events VALUES (5, NULL)")
+    (report,) = engine.maintain()
+    assert (report.strategy, report.reason) == ("full", "unsupported_operator") and "variant" in report.detail
+    assert engine.validate("odd.kept").ok
+    location = engine.status("odd.kept")[0].location
+    run(spark, f"UPDATE delta.`{location}` SET v = parse_json('[2]') WHERE id = 1")
+    found = engine.validate("odd.kept")
+    assert (found.ok, found.missing_count, found.unexpected_count) == (False, 1, 1)
