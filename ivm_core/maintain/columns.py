@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import BaseTableError, SchemaChangedError
 from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import Standing
 from ivm_core.plan.nodes import Scan, walk
 
 
@@ -20,9 +21,9 @@ def columns_read(session: Session, views: Sequence[ViewRecord]) -> dict[str, tup
     return {table: tuple(sorted(names)) for table, names in columns.items()}
 
 
-def check_columns(session: Session, view: ViewRecord) -> None:
+def check_columns(session: Session, view: ViewRecord, now: Standing | None) -> None:
     """Raise SchemaChangedError where a column that the view uses is no longer there, or of another type."""
-    change = column_change(session, view)
+    change = column_change(session, view, now)
     if change is not None:
         raise SchemaChangedError(
             f"A column that {view.name} uses has changed: {change}. Nothing was written. Run `ivm apply`, which builds the "
@@ -30,20 +31,28 @@ def check_columns(session: Session, view: ViewRecord) -> None:
         )
 
 
-def column_change(session: Session, view: ViewRecord) -> str | None:
-    """What has become of the first column that the view can no longer read as when it was made; None where all is as it was."""
+def column_change(session: Session, view: ViewRecord, now: Standing | None) -> str | None:
+    """What has become of the first column that the view can no longer read as where it stands; None where all is as it was.
+
+    What the catalogue knows of a table counts where that version cannot be read any more: another view that was made since
+    may have brought it up to date.
+    """
     for table, used in columns_read(session, [view]).items():
         record = session.catalog.table(table)
         if record is None:
             continue  # an upstream view: its columns are its definition's
-        known = {name.lower(): type_ for name, type_ in record.columns}
         try:
-            now = {name.lower(): type_ for name, type_ in session.table_log(table).columns()}
+            log = session.table_log(table)
+            found = {name.lower(): type_ for name, type_ in log.columns()}
+            stood = now.of(table) if now is not None else None
+            same = stood is not None and stood.table_id == log.table_id()
+            before = log.columns_at(stood.version) if stood is not None and same else None
         except BaseTableError:
             return None  # said elsewhere
+        known = {name.lower(): type_ for name, type_ in before or record.columns}
         for name in sorted(name.lower() for name in used):
-            if name not in now:
+            if name not in found:
                 return f"{table}.{name} was dropped or renamed"
-            if now[name] != known.get(name):
-                return f"{table}.{name} is {now[name]} now, no longer {known.get(name)}"
+            if found[name] != known.get(name):
+                return f"{table}.{name} is {found[name]} now, no longer {known.get(name)}"
     return None

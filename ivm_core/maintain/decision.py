@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from ivm_core.batch.model import Batch
 from ivm_core.batch.volume import changed_rows
-from ivm_core.catalog.model import ViewRecord
+from ivm_core.catalog.model import BatchRecord, ViewRecord
 from ivm_core.cost.decide import decide
+from ivm_core.cost.estimate import seconds_lost
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
 from ivm_core.errors import NoRule
@@ -14,9 +18,11 @@ from ivm_core.job.strategy import incremental_strategy
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing
 from ivm_core.plan.clock import CLOCK
-from ivm_core.plan.definition import Policy
+from ivm_core.plan.definition import Policy, parse_definition
+from ivm_core.plan.time_zone import depends_on_time_zone
 
 HISTORY = 16  # batches that the prediction looks at
+MOST_ROWS_ABOVE = 100_000  # of a state that is written anew although other views read it
 
 
 def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None) -> Decision:
@@ -29,7 +35,12 @@ def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch
         obstacle = obstacle or _history_gone(session, batch, job)
     except NoRule as error:
         incremental = Decision(Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error))
-    return decide(policy or Policy(view.policy), incremental, _statistics(session, view, batch), obstacle)
+    statistics, policy = _statistics(session, view, batch), policy or Policy(view.policy)
+    decision = decide(policy, incremental, statistics, obstacle)
+    if decision.reason is not Reason.CHEAPER:
+        return decision
+    # Only now is it worth asking.
+    return decide(policy, incremental, replace(statistics, seconds_above=_seconds_above(session, view)), obstacle)
 
 
 def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:
@@ -38,12 +49,24 @@ def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -
         return Decision(Strategy.FULL, Reason.STATE_CHANGED, "the view's own table was written by something else")
     if now.fingerprint != view.fingerprint:
         return Decision(Strategy.FULL, Reason.PLAN_CHANGED, "the stored state belongs to another form of the query")
+    if _moved(session, view, now):
+        detail = f"the session's time zone is {session.time_zone}, it was {now.time_zone} before"
+        return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, detail)
     for item in batch.ranges:
         if item.table == CLOCK and (item.from_version < 0 or item.table_id != _opened_time_zone(session)):
-            return Decision(Strategy.FULL, Reason.TABLE_REPLACED, "the session has another time zone than before")
+            return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, "the session has another time zone than before")
         if item.from_version < 0:
-            return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{item.table} was dropped and created again")
+            above_view = session.catalog.find_view(item.table) is not None
+            what = "was built anew or shows other rows" if above_view else "was dropped and created again"
+            return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{item.table} {what}")
     return None
+
+
+def _moved(session: Session, view: ViewRecord, now: Standing) -> bool:
+    """Whether the view's rows are those of another time zone than the session's, as far as that is known."""
+    if now.time_zone is None or session.time_zone in (None, now.time_zone):
+        return False
+    return depends_on_time_zone(session.compiled(view).plan, parse_definition(view.sql).query)
 
 
 def _opened_time_zone(session: Session) -> str | None:
@@ -76,13 +99,36 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
             record.seconds,
             _work(session, view, frozenset(record.changed_rows)),
         )
-        for record in session.catalog.history(view.name, HISTORY)
-        if record.error is None
-        and record.strategy not in (Strategy.NOOP, Strategy.REWIND, Strategy.REPAIR)
+        for record in _computed(session, view.name)
         # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
-        and (record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows))
+        if record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows)
     )
     return Statistics(past, sum(rows.values()), None, _work(session, view, frozenset(rows)))
+
+
+def _computed(session: Session, view: str) -> Iterator[BatchRecord]:
+    """The view's newest batches that computed rows."""
+    for record in session.catalog.history(view, HISTORY):
+        if record.error is None and record.strategy not in (Strategy.NOOP, Strategy.REWIND, Strategy.REPAIR):
+            yield record
+
+
+def _seconds_above(session: Session, view: ViewRecord) -> float:
+    """What a full refresh of the view costs those above it; nothing where it has few rows, which are soon compared."""
+    ((_, facts),) = session.facts([view.name])
+    if facts.rows is not None and facts.rows <= MOST_ROWS_ABOVE:
+        return 0.0
+    above: set[str] = set()
+    waiting = list(session.catalog.dependants(view.name))
+    while waiting:
+        name = waiting.pop()
+        if name not in above:
+            above.add(name)
+            waiting += session.catalog.dependants(name)
+    for name in above - session.lost_seconds.keys():
+        past = (PastBatch(r.strategy == Strategy.FULL, 0, r.seconds) for r in _computed(session, name))
+        session.lost_seconds[name] = seconds_lost(Statistics(tuple(past)))
+    return sum(session.lost_seconds[name] for name in above)
 
 
 def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:

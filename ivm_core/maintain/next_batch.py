@@ -11,7 +11,7 @@ from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersi
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import BaseTableError
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.standing import Standing, standing
+from ivm_core.maintain.standing import Standing, shown_table, standing
 from ivm_core.plan.clock import CLOCK, clock_columns
 
 
@@ -47,6 +47,14 @@ def not_before(item: TableRange, now: Standing) -> TableRange:
     return replace(item, from_version=start.version, to_version=max(start.version, item.to_version))
 
 
+def same_tables(session: Session, batch: Batch) -> bool:
+    """Whether the batch's ranges are of the tables that have these names now."""
+    newest = Cut(())
+    return all(
+        item.table == CLOCK or _target(session, item.table, newest).table_id == item.table_id for item in batch.ranges
+    )
+
+
 def _clock_range(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> TableRange:
     """The clock from where the view stands to the cut's instant, which is now where it has none."""
     target = cut.of(CLOCK)
@@ -63,7 +71,7 @@ def _target(session: Session, table: str, cut: Cut) -> TableVersion:
         reached = standing(session, upstream)
         if reached is None:
             raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
-        return TableVersion(table, reached.table_id, reached.state_version)
+        return TableVersion(table, shown_table(session, upstream, reached.table_id), reached.state_version)
     if found is not None:
         return found
     log = session.base_log(table)

@@ -13,7 +13,7 @@ from ivm_core.batch.model import CommitClass, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import HistoryGone
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.standing import Standing, standings
+from ivm_core.maintain.standing import Standing, shown_table, standings
 from ivm_core.plan.clock import CLOCK
 
 NewestVersion = Callable[[str], TableVersion | None]  # of a base table, at the instant
@@ -69,7 +69,8 @@ def _at_or_before(session: Session, past: Standing, newest: NewestVersion) -> bo
         upstream = session.catalog.find_view(item.table)
         if upstream is not None:
             below = next(standings(session, upstream, item.version), None)
-            if below is None or below.table_id != item.table_id or not _at_or_before(session, below, newest):
+            same = below is not None and shown_table(session, upstream, below.table_id) == item.table_id
+            if below is None or not same or not _at_or_before(session, below, newest):
                 return False
             continue
         at = newest(item.table)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
@@ -23,6 +23,7 @@ from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.register import check_view, create_view, tables_of
 from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import build
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
@@ -35,7 +36,7 @@ def plan_project(session: Session, folder: str | Path | None = None) -> list[Pla
     tables, views = _read(session, folder)
     read_folder(_root(session, folder), views)
     changes = [_table_change(session, table) for table in tables]
-    changes += [_view_change(session, view) for view in views]
+    changes += _view_changes(session, views)
     wanted = {view.name for view in views}
     # Views that were created by hand have no file: apply leaves them alone, and says so.
     changes += [
@@ -134,11 +135,24 @@ def _table_change(session: Session, table: TableDefinition) -> PlannedChange:
     return PlannedChange("table", table.name, "unchanged")
 
 
+def _view_changes(session: Session, views: Sequence[ViewDefinition]) -> list[PlannedChange]:
+    """Of the views in dependency order: those above one that is built for another query are built anew with it."""
+    found: dict[str, PlannedChange] = {}
+    for view in views:
+        change = _view_change(session, view)
+        below = [name for name in tables_of(view.query) if name in found and found[name].action == "replace"]
+        if below and change.action in ("unchanged", "update"):
+            detail = f"{below[0]}, which it reads, is built anew: so is the view"
+            change = PlannedChange("view", view.name, "replace", detail)
+        found[view.name] = change
+    return list(found.values())
+
+
 def _view_change(session: Session, view: ViewDefinition) -> PlannedChange:
     known = session.catalog.find_view(view.name)
     if known is None or known.status == "creating":
         return PlannedChange("view", view.name, "create")
-    change = column_change(session, known)
+    change = column_change(session, known, standing(session, known))
     if change is not None:
         return PlannedChange("view", view.name, "replace", f"{change}: the view is built anew")
     if known.sql.strip() == view.sql.strip():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Batch
 from ivm_core.catalog.model import BatchRecord, Intent, ViewRecord
-from ivm_core.cost.model import Decision
+from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.errors import IvmError
 
 
@@ -44,6 +44,15 @@ def record_of(
         error=error,
         run_id=run_id,
         job=job,
+    )
+
+
+def nothing_done(view: ViewRecord, batch: Batch, number: int, seconds: float) -> MaintenanceReport:
+    """What the caller is told where no base table has changes; ``number``: of the view's newest batch."""
+    moved = batch.from_versions != batch.to_versions
+    reason = Reason.NO_CHANGES if moved else Reason.ALREADY_CURRENT
+    return MaintenanceReport(
+        view.name, Strategy.NOOP, reason, batch.from_versions, batch.to_versions, 0, seconds, number
     )
 
 

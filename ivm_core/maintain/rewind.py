@@ -105,7 +105,7 @@ def _commit(session: Session, view: ViewRecord, intent: Intent, past: Standing) 
     batch = intent.batch
     started_at, started = datetime.now(UTC), time.monotonic()
     source = past.state_version
-    tag = tag_of(view, batch, intent.run_id, restored=source)
+    tag = tag_of(view, batch, intent.run_id, past.time_zone, restored=source)
     decision = Decision(Strategy.REWIND, Reason.REWOUND, f"went back to batch {past.number}")
     if not restore(lambda: session.spark, StateTarget(view.name, view.location), source, tag):
         decision = Decision(Strategy.NOOP, Reason.APPLIED_ELSEWHERE)

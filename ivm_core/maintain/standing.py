@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +22,8 @@ WINDOW = 50  # commits read at a time, newest first; the batch's own is almost a
 class Standing:
     """Where a view stands or stood, as its own Delta log tells: a batch and the versions it ended at.
 
-    ``restored``: the version of the view's own table whose rows the batch brought back, None for any other batch.
+    ``time_zone``: the session's, None of batches before it was kept. ``restored``: the version of the view's own table whose
+    rows the batch brought back, None for any other batch.
     """
 
     number: int
@@ -29,7 +31,8 @@ class Standing:
     versions: tuple[TableVersion, ...]
     fingerprint: str
     state_version: int
-    touched: bool  # somebody else changed the state's rows since
+    touched: bool  # somebody else changed the state's rows since, or while the batch was computed
+    time_zone: str | None = None
     restored: int | None = None
 
     def of(self, table: str) -> TableVersion | None:
@@ -47,7 +50,7 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
     for commit in _newest_first(log, log.version()):
         found = _standing(commit, view, table_id)
         if found is not None:
-            touched = classify(later) is not CommitClass.NOOP
+            touched = classify((*later, *_meanwhile(log, commit, view))) is not CommitClass.NOOP
             # Later commits that moved no rows show the same contents, and stay readable for longer.
             return replace(found, touched=touched, state_version=commit.version if touched else log.version())
         later.append(commit)
@@ -64,6 +67,15 @@ def standings(session: Session, view: ViewRecord, newest: int | None = None) -> 
             yield found
 
 
+def shown_table(session: Session, view: ViewRecord, table_id: str) -> str:
+    """What a view is to those above it: its table, and how its stored rows are shown.
+
+    With another HAVING or select list the same stored rows show others, and no commit tells.
+    """
+    shown = repr((session.compiled(view).visible_sql, view.columns))
+    return f"{table_id}/{hashlib.sha256(shown.encode()).hexdigest()[:12]}"
+
+
 def _newest_first(log: TableLog, newest: int) -> Iterator[Commit]:
     for high in range(newest, -1, -WINDOW):
         yield from reversed(log.commits(max(-1, high - WINDOW), high))
@@ -74,12 +86,37 @@ def _standing(commit: Commit, view: ViewRecord, table_id: str) -> Standing | Non
     if tag is None:
         return None
     versions = tuple(TableVersion(t, i, v) for t, (i, v) in sorted(tag["to"].items()))
-    number, fingerprint, restored = tag["batch"], tag["fingerprint"], tag.get("restored")
-    return Standing(number, table_id, versions, fingerprint, commit.version, False, restored)
+    return Standing(
+        tag["batch"],
+        table_id,
+        versions,
+        tag["fingerprint"],
+        commit.version,
+        touched=False,
+        time_zone=tag.get("time_zone"),
+        restored=tag.get("restored"),
+    )
 
 
-def tag_of(view: ViewRecord, batch: Batch, run_id: str | None, restored: int | None = None) -> CommitTag:
-    """What the batch's commit carries; ``restored``: see ``Standing``."""
+def _meanwhile(log: TableLog, commit: Commit, view: ViewRecord) -> tuple[Commit, ...]:
+    """The commits between the version that a batch started from and its own."""
+    tag = _read_tag(commit.user_metadata, view.view_id) or {}
+    return log.commits(tag["started_at"], commit.version - 1) if "started_at" in tag else ()
+
+
+def tag_of(
+    view: ViewRecord,
+    batch: Batch,
+    run_id: str | None,
+    time_zone: str | None,
+    *,
+    started_at: int | None = None,
+    restored: int | None = None,
+) -> CommitTag:
+    """What the batch's commit carries; ``time_zone`` and ``restored``: see ``Standing``.
+
+    ``started_at``: the version of the view's own table that the batch adds to, None where it does not depend on its rows.
+    """
     tag = {
         "ivm": 1,
         "view": view.name,
@@ -89,8 +126,11 @@ def tag_of(view: ViewRecord, batch: Batch, run_id: str | None, restored: int | N
         "to": {item.table: (item.table_id, item.to_version) for item in batch.ranges},
         "fingerprint": batch.fingerprint,
         "run_id": run_id,
-        **({} if restored is None else {"restored": restored}),
+        "time_zone": time_zone,
+        "started_at": started_at,
+        "restored": restored,
     }
+    tag = {key: value for key, value in tag.items() if value is not None or key == "run_id"}
     return CommitTag(view.view_id, batch.number, json.dumps(tag, sort_keys=True))
 
 

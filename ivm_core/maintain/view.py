@@ -28,9 +28,9 @@ from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, Que
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.columns import check_columns
-from ivm_core.maintain.decision import decide_batch, most_rows_moved, rows_changed_by_table
-from ivm_core.maintain.next_batch import next_batch, next_number, not_before
-from ivm_core.maintain.records import brief, record_of, recovered, report_of
+from ivm_core.maintain.decision import MOST_ROWS_ABOVE, decide_batch, most_rows_moved, rows_changed_by_table
+from ivm_core.maintain.next_batch import next_batch, next_number, not_before, same_tables
+from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
 from ivm_core.maintain.repair import batch_in_place, way_to_repair
 from ivm_core.maintain.rewind import anew, finish, go_back, is_done, where_to
 from ivm_core.maintain.session import Session
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCK_WAIT_SECONDS = 3600.0
-MOST_ROWS_ABOVE = 100_000  # of a state that is rewritten although other views read it
 MENDED = Decision(Strategy.REPAIR, Reason.REPAIRED)
 
 
@@ -73,18 +72,15 @@ def maintain_view(
             finish(session, view, unfinished[0])
             now = _settle(session, view)
         elif unfinished and now is not None:
-            # The number is bound to these versions: this batch first, whatever the cut says now.
-            decision = decide_batch(session, view, now, unfinished[0].batch, policy)
-            if decision.strategy is not Strategy.FULL:
-                _run(session, view, unfinished[0].batch, decision, run_id)
-                now = _settle(session, view)
+            now = _finish(session, view, now, unfinished[0].batch, policy, run_id)
         if now is None:
             return _full(session, view, None, cut, Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
         batch = next_batch(session, view, now, cut)
         if policy is Policy.FULL and not now.touched:
             return _full(session, view, now, cut, Decision(Strategy.FULL, Reason.REQUESTED), run_id)
         if _arrived(view, now, batch):
-            return _nothing(session, view, now, batch, run_id, started)
+            return nothing_done(view, batch, now.number, time.monotonic() - started)
+        _ = session.spark  # a batch is going to run: from here on its time zone is known
         decision = decide_batch(session, view, now, batch, policy)
         if decision.strategy is Strategy.FULL:
             return _full(session, view, now, cut, decision, run_id)
@@ -150,8 +146,8 @@ def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
 
 def _arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
     """True where the batch would change nothing, and the state is what this definition's batches left."""
-    same_tables = all(item.from_version >= 0 for item in batch.ranges)
-    return same_tables and not batch.changed and not now.touched and now.fingerprint == view.fingerprint
+    none_replaced = all(item.from_version >= 0 for item in batch.ranges)
+    return none_replaced and not batch.changed and not now.touched and now.fingerprint == view.fingerprint
 
 
 @contextmanager
@@ -175,6 +171,26 @@ def _settle(session: Session, view: ViewRecord) -> Standing | None:
             # What differed still does, and the next validation finds it.
             session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
     return now
+
+
+def _finish(
+    session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None, run_id: str | None
+) -> Standing | None:
+    """Run a batch that was begun: its number is bound to its versions, whatever the cut says now. Return where the view stands.
+
+    It is abandoned where these versions are gone, or are of other tables by now: the next batch tells what that means.
+    """
+    if not same_tables(session, batch):
+        _abandon(session, view)
+        return now
+    decision = decide_batch(session, view, now, batch, policy)
+    if decision.strategy is Strategy.FULL:
+        return now
+    try:
+        _run(session, view, batch, decision, run_id)
+    except HistoryGone:
+        _abandon(session, view)
+    return _settle(session, view)
 
 
 def _abandon(session: Session, view: ViewRecord) -> None:
@@ -211,8 +227,9 @@ def _run(
     run_id: str | None,
     repair: MaintenanceJob | None = None,
 ) -> MaintenanceReport:
-    check_columns(session, view)
     now = standing(session, view)
+    # A query that was compiled for the columns as they are now is what mends a change of them.
+    check_columns(session, view, None if decision.reason is Reason.PLAN_CHANGED else now)
     intent = session.catalog.open_intent(
         view.view_id, view.name, batch, decision.strategy, decision.reason, run_id, committed=now.number if now else 0
     )
@@ -233,7 +250,9 @@ def _run(
         changed_rows = {} if full else rows_changed_by_table(session, batch)
         # A repair computes the whole query, though no row of a table changed.
         most = None if repair else sum(changed_rows.values()) + most_rows_moved(session, batch)
-        applied = _execute(session, spark, view, job, batch, tag_of(view, batch, run_id), most)
+        adds_to = None if full or repair or now is None else now.state_version
+        tag = tag_of(view, batch, run_id, session.time_zone, started_at=adds_to)
+        applied = _execute(session, spark, view, job, batch, tag, most)
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
         now = _settle(session, view)
@@ -279,14 +298,3 @@ def _execute(
         settings = settings.model_copy(update={"limits": settings.limits.model_copy(update={"replace_rows": fewer})})
     with session.shared_reads() as changes:
         return run(spark, job, batch, relations, target, changes, tag, settings, changed_rows=changed_rows)
-
-
-def _nothing(
-    session: Session, view: ViewRecord, now: Standing, batch: Batch, run_id: str | None, started: float
-) -> MaintenanceReport:
-    moved = batch.from_versions != batch.to_versions
-    seconds = time.monotonic() - started
-    reason = Reason.NO_CHANGES if moved else Reason.ALREADY_CURRENT
-    return MaintenanceReport(
-        view.name, Strategy.NOOP, reason, batch.from_versions, batch.to_versions, 0, seconds, now.number
-    )

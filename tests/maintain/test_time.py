@@ -210,7 +210,7 @@ def test_another_time_zone_is_a_full_refresh(engine, spark, views, start):
         [report] = engine.maintain(["tv.age"], as_of=later, raise_errors=False)
         assert "time zone" in report.error  # the policy is strict
         [report] = engine.maintain(["tv.age"], as_of=later, policy="incremental")
-        assert (report.strategy, report.reason) == ("full", "table_replaced")
+        assert (report.strategy, report.reason) == ("full", "time_zone_changed")
         assert not difference(engine.read("tv.age"), spark.sql(at_instant(VIEWS["age"][0], later)))
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)

@@ -18,6 +18,7 @@ REASONS = {
     "unsupported_operator": "an operator has no incremental rule",
     "history_gone": "old versions can no longer be read",
     "table_replaced": "a base table was created anew",
+    "time_zone_changed": "the session has another time zone",
     "state_changed": "something else wrote the view’s table",
     "schema_changed": "a column it uses has changed",
     "failed": "the batch failed",

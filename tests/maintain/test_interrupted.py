@@ -1,0 +1,74 @@
+"""A batch that was begun and not committed, whose tables are others by the time it could go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from ivm_core import Engine
+from ivm_core.maintain import view as batches
+from tests.maintain.database import difference
+
+pytestmark = pytest.mark.spark
+
+QUERY = "SELECT id, v FROM interrupted.t"
+TABLE = "CREATE TABLE interrupted.t (id int, v int) USING DELTA TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+
+
+@pytest.fixture(params=["auto", "incremental_strict"])
+def engine(spark, tmp_path, monkeypatch, request):
+    """A view with a batch that died before its commit."""
+    run(spark, "CREATE SCHEMA interrupted", TABLE, "INSERT INTO interrupted.t VALUES (1, 10), (2, 20)")
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as opened:
+        opened.create(
+            "CREATE INCREMENTAL MATERIALIZED VIEW interrupted.rows "
+            f"TBLPROPERTIES ('ivm.refresh_policy' = '{request.param}') AS {QUERY}"
+        )
+        run(spark, "UPDATE interrupted.t SET v = 21 WHERE id = 2", "INSERT INTO interrupted.t VALUES (3, 30)")
+
+        def die(*_):
+            raise RuntimeError("the process died")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(batches, "_execute", die)
+            (report,) = opened.maintain(policy="incremental", raise_errors=False)
+        assert "died" in report.error and opened.catalog.open_intents("interrupted.rows")
+        opened.strict = request.param == "incremental_strict"
+        yield opened
+    run(spark, "DROP SCHEMA interrupted CASCADE")
+
+
+def run(spark, *statements: str) -> None:
+    for statement in statements:
+        spark.sql(statement).collect()
+
+
+def check(engine, spark) -> None:
+    """The policy decides between a full refresh and a refusal that says why; never are rows of two tables mixed."""
+    (report,) = engine.maintain(raise_errors=False)
+    if engine.strict:
+        assert "incremental_strict" in report.error
+        assert sorted(engine.read("interrupted.rows").collect()) == [(1, 10), (2, 20)]
+        engine.refresh("interrupted.rows")
+    else:
+        assert report.strategy == "full", report.error
+    assert not difference(engine.read("interrupted.rows"), spark.sql(QUERY))
+    assert not engine.catalog.open_intents("interrupted.rows")
+
+
+@pytest.mark.parametrize("versions", [1, 4], ids=["fewer versions", "as many versions"])
+def test_its_table_was_made_anew(engine, spark, versions):
+    run(spark, "DROP TABLE interrupted.t", TABLE)
+    run(spark, *(f"INSERT INTO interrupted.t VALUES ({100 + n}, {n})" for n in range(versions)))
+    check(engine, spark)
+
+
+def test_its_versions_are_gone(engine, spark):
+    run(
+        spark,
+        "ALTER TABLE interrupted.t SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval 0 hours')",
+        "INSERT INTO interrupted.t VALUES (4, 40)",
+    )
+    spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    run(spark, "VACUUM interrupted.t RETAIN 0 HOURS")
+    spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
+    check(engine, spark)
