@@ -38,9 +38,11 @@ from ivm_core.plan.nodes import (
     keep,
     operators,
     references,
+    sources,
 )
 from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
 from ivm_core.plan.schema import types_of
+from ivm_core.plan.types_plan import same_types
 
 
 def push_restriction(plan: Plan) -> Plan:
@@ -142,12 +144,12 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
         case Project(inner, columns):
             mapping = {named.name: named.expression for named in columns}
             return Project(onto(inner, _substituted(parts, mapping)), columns)
-        case UnionAll(inputs):
-            return UnionAll(tuple(onto(each) for each in inputs))
+        case UnionAll() | SetOperation():
+            # Where the inputs' types differ, the operator casts, and a key may be another value below it.
+            inputs = sources(source)
+            return with_sources(source, tuple(onto(each) for each in inputs)) if same_types(inputs, used) else None
         case Distinct(inner):
             return Distinct(onto(inner))
-        case SetOperation(left, right):
-            return with_sources(source, (onto(left), onto(right)))
         case Join(left, right, kind):
             if kind in _KEEPS_LEFT and used <= set(left.names):
                 return replace(source, left=onto(left))
@@ -162,7 +164,9 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
         case Window(inner):
             partition = common_partition(source)
             plain = {part.name for part in partition if isinstance(part, exp.Column)}
-            local = all(names <= plain or _left_of(part) in partition for names, part in zip(own, parts, strict=True))
+            local = all(
+                names <= plain or _left_of(part) in partition for names, part in zip(own, parts, strict=True)
+            )
             return replace(source, source=onto(inner)) if parts and local else None
         case Generate(inner):
             return replace(source, source=onto(inner)) if used <= set(inner.names) else None

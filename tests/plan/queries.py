@@ -201,6 +201,10 @@ select a, count(*) as n from (select a from t union all select k from u) q group
 select a from (select a, b from t union all select k, a from u) q where b > 1
 select c as v from t union all select x from u
 select a from t where b > 1 union all select a from t where b <= 1 or b is null
+select cast(v as string) as k, b from (select a as v, b from t union all select x, k from u) q
+select count(*) as n from (select a as v from t except select x from u) q where cast(v as string) like '%.00'
+select cast(v as string) as k, count(distinct b) as n from (select a as v, b from t union all select x, k from u) q group by cast(v as string)
+select w.z, cast(q.v as string) as k from w left join (select a as v from t union all select x from u) q on cast(q.v as string) = w.z
 """.strip().splitlines()
 
 WINDOWS = """
