@@ -221,6 +221,7 @@ select a, c - avg(c) over (partition by a) as off from t
 select q.a, q.rk from (select a, b, rank() over (partition by a order by b) as rk from t) q where q.rk = 1 and q.a > 1
 select a, lag(b) over (partition by a order by b, c, s, d, n) as prev from t
 select a, count(*) filter (where b > 1) over (partition by a) as n from t
+select q.a, q.n, u.k from (select a, count(*) over (partition by cast(a as boolean)) as n from t) q join u on q.a = u.a
 select a, row_number() over (partition by a order by b, c, s, d, n) as x, row_number() over (partition by a order by d, c, s, b, n) as y from (select distinct * from t) q
 """.strip().splitlines()
 
