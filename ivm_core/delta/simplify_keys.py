@@ -40,7 +40,7 @@ from ivm_core.plan.nodes import (
     references,
     sources,
 )
-from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
+from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute, with_sources
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.types_plan import same_types
 
@@ -165,7 +165,7 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
             partition = common_partition(source)
             plain = {part.name for part in partition if isinstance(part, exp.Column)}
             local = all(
-                names <= plain or _left_of(part) in partition for names, part in zip(own, parts, strict=True)
+                names <= plain or _matched(part, keys) in partition for names, part in zip(own, parts, strict=True)
             )
             return replace(source, source=onto(inner)) if parts and local else None
         case Generate(inner):
@@ -256,8 +256,11 @@ def _substituted(parts: tuple[exp.Expression, ...], mapping: dict[str, exp.Expre
     return both(*(substitute(part, mapping) for part in parts))
 
 
-def _left_of(part: exp.Expression) -> exp.Expression | None:
-    return part.this.unnest() if isinstance(part, exp.NullSafeEQ) else None
+def _matched(part: exp.Expression, keys: Plan) -> exp.Expression | None:
+    """What a null-safe equality matches with K alone."""
+    if not isinstance(part, exp.NullSafeEQ) or not references(part.expression) <= set(keys.names):
+        return None
+    return expect_expression(part.this.unnest())
 
 
 def _with_first(plan: Plan, source: Plan) -> Plan:

@@ -222,6 +222,7 @@ select q.a, q.rk from (select a, b, rank() over (partition by a order by b) as r
 select a, lag(b) over (partition by a order by b, c, s, d, n) as prev from t
 select a, count(*) filter (where b > 1) over (partition by a) as n from t
 select q.a, q.n, u.k from (select a, count(*) over (partition by cast(a as boolean)) as n from t) q join u on q.a = u.a
+select q.a, q.b, q.n, w.z from (select a, b, sum(b) over (partition by a) as n from t) q left join w on q.a <=> w.k + q.b
 select a, row_number() over (partition by a order by b, c, s, d, n) as x, row_number() over (partition by a order by d, c, s, b, n) as y from (select distinct * from t) q
 """.strip().splitlines()
 
