@@ -175,12 +175,14 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
 
 
 def _restricted(side: Plan, keys: Plan, parts: tuple[exp.Expression, ...]) -> Plan:
-    """``side ⋉ πK`` by the conditions over the side's columns, unless it is there already or is no weaker than K."""
+    """``side ⋉ πK`` by the conditions over the side's columns, unless it is there already or is no weaker than K.
+
+    By K's columns too: ``s.b > 0`` alone keeps as many rows as the side has, whatever is in K.
+    """
     local = [p for p in parts if (names := references(p) - set(keys.names)) and names <= set(side.names)]
-    if not local or len(local) == len(parts):
-        return side
     condition = both(*local)
-    assert condition is not None
+    if condition is None or len(local) == len(parts) or not references(condition) & set(keys.names):
+        return side
     part = _columns_of(keys, references(condition))
     if _is_restricted_by(side, part):
         return side
