@@ -232,7 +232,9 @@ def _below_windows(source: Plan, partition: tuple[exp.Expression, ...]) -> Plan:
             return _below_windows(inner, partition)
         case Filter(inner):
             below = _below_windows(inner, partition)
-        case Project(inner, columns) if all(Named(part.name, part) in columns for part in partition):
+        case Project(inner, columns) if all(
+            isinstance(part, exp.Column) and Named(part.name, part) in columns for part in partition
+        ):
             below = _below_windows(inner, partition)
         case _:
             return source

@@ -28,8 +28,10 @@ from ivm_core.plan.nodes import (
     Values,
     Window,
     references,
+    sources,
 )
 from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
+from ivm_core.plan.types_plan import same_types
 
 Conditions = tuple[exp.Expression, ...]
 
@@ -48,12 +50,14 @@ def push_filter(plan: Plan) -> Plan:
         case Project(inner, columns):
             below = {named.name: named.expression for named in columns}
             return Project(_above(inner, tuple(substitute(part, below) for part in parts)), columns)
-        case UnionAll(inputs):
-            return UnionAll(tuple(_above(each, parts) for each in inputs))
+        case UnionAll() | SetOperation():
+            # Where the inputs' types differ, the operator casts, and a condition may mean something else below it.
+            inputs = sources(source)
+            down = tuple(part for part in parts if same_types(inputs, references(part)))
+            up = tuple(part for part in parts if part not in down)
+            return _above(with_sources(source, tuple(_above(each, down) for each in inputs)), up) if down else plan
         case Distinct(inner):
             return Distinct(_above(inner, parts))
-        case SetOperation(left, right):
-            return with_sources(source, (_above(left, parts), _above(right, parts)))
         case Join():
             return _into_join(plan, source, parts)
         case Aggregate(inner, keys):

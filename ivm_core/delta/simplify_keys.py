@@ -38,9 +38,11 @@ from ivm_core.plan.nodes import (
     keep,
     operators,
     references,
+    sources,
 )
-from ivm_core.plan.rewrite import both, conjuncts, substitute, with_sources
+from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute, with_sources
 from ivm_core.plan.schema import types_of
+from ivm_core.plan.types_plan import same_types
 
 
 def push_restriction(plan: Plan) -> Plan:
@@ -142,12 +144,12 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
         case Project(inner, columns):
             mapping = {named.name: named.expression for named in columns}
             return Project(onto(inner, _substituted(parts, mapping)), columns)
-        case UnionAll(inputs):
-            return UnionAll(tuple(onto(each) for each in inputs))
+        case UnionAll() | SetOperation():
+            # Where the inputs' types differ, the operator casts, and a key may be another value below it.
+            inputs = sources(source)
+            return with_sources(source, tuple(onto(each) for each in inputs)) if same_types(inputs, used) else None
         case Distinct(inner):
             return Distinct(onto(inner))
-        case SetOperation(left, right):
-            return with_sources(source, (onto(left), onto(right)))
         case Join(left, right, kind):
             if kind in _KEEPS_LEFT and used <= set(left.names):
                 return replace(source, left=onto(left))
@@ -162,7 +164,9 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
         case Window(inner):
             partition = common_partition(source)
             plain = {part.name for part in partition if isinstance(part, exp.Column)}
-            local = all(names <= plain or _left_of(part) in partition for names, part in zip(own, parts, strict=True))
+            local = all(
+                names <= plain or _matched(part, keys) in partition for names, part in zip(own, parts, strict=True)
+            )
             return replace(source, source=onto(inner)) if parts and local else None
         case Generate(inner):
             return replace(source, source=onto(inner)) if used <= set(inner.names) else None
@@ -171,12 +175,14 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
 
 
 def _restricted(side: Plan, keys: Plan, parts: tuple[exp.Expression, ...]) -> Plan:
-    """``side ⋉ πK`` by the conditions over the side's columns, unless it is there already or is no weaker than K."""
+    """``side ⋉ πK`` by the conditions over the side's columns, unless it is there already or is no weaker than K.
+
+    By K's columns too: ``s.b > 0`` alone keeps as many rows as the side has, whatever is in K.
+    """
     local = [p for p in parts if (names := references(p) - set(keys.names)) and names <= set(side.names)]
-    if not local or len(local) == len(parts):
-        return side
     condition = both(*local)
-    assert condition is not None
+    if condition is None or len(local) == len(parts) or not references(condition) & set(keys.names):
+        return side
     part = _columns_of(keys, references(condition))
     if _is_restricted_by(side, part):
         return side
@@ -252,8 +258,11 @@ def _substituted(parts: tuple[exp.Expression, ...], mapping: dict[str, exp.Expre
     return both(*(substitute(part, mapping) for part in parts))
 
 
-def _left_of(part: exp.Expression) -> exp.Expression | None:
-    return part.this.unnest() if isinstance(part, exp.NullSafeEQ) else None
+def _matched(part: exp.Expression, keys: Plan) -> exp.Expression | None:
+    """What a null-safe equality matches with K alone."""
+    if not isinstance(part, exp.NullSafeEQ) or not references(part.expression) <= set(keys.names):
+        return None
+    return expect_expression(part.this.unnest())
 
 
 def _with_first(plan: Plan, source: Plan) -> Plan:

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from ivm_core.delta.differentiate import common_partition
 from ivm_core.job.model import Bound
 from ivm_core.plan.join_graph import equal_columns
 from ivm_core.plan.nodes import (
@@ -111,8 +112,8 @@ def place_bounds(
                 below = _renamed(columns, known)
             case Aggregate(source, keys):
                 below = _renamed(keys, known)
-            case Window(source, functions):
-                below = _partition(functions, known)
+            case Window(source):
+                below = _partition(node, known)
             case Limit(source):
                 below = {}
             case Filter(source) | Distinct(source) | Generate(source):
@@ -196,10 +197,9 @@ def _within(known: Known, plan: Plan) -> Known:
     return {name: origin for name, origin in known.items() if name in names}
 
 
-def _partition(functions: tuple[Named, ...], known: Known) -> Known:
+def _partition(window: Window, known: Known) -> Known:
     """Only columns by which every function is partitioned: other rows of a partition still count."""
-    partitions = [{part.name for part in f.expression.args.get("partition_by") or ()} for f in functions]
-    common = set.intersection(*partitions) if partitions else set()
+    common = {part.name for part in common_partition(window) if isinstance(part, exp.Column)}
     return {name: origin for name, origin in known.items() if name in common}
 
 

@@ -181,8 +181,10 @@ def _is_small(plan: Plan, is_step: Callable[[Scan], bool]) -> bool:
             return True
         case Scan():
             return is_step(plan)
-        case Join(left, right, JoinKind.SEMI):
-            return _is_small(left, is_step) or _is_small(right, is_step)
+        case Join(left, right, JoinKind.SEMI, condition):
+            # What meets any row of K at all is not fewer for it.
+            meets = condition is not None and not references(condition).isdisjoint(right.names)
+            return _is_small(left, is_step) or (meets and _is_small(right, is_step))
         case Join(left, right, JoinKind.INNER):
             return _is_small(left, is_step) or _is_small(right, is_step)
         case Join(left, _, JoinKind.LEFT | JoinKind.ANTI):

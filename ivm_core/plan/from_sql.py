@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -32,6 +32,8 @@ from ivm_core.plan.prune import prune
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.scope import Context, Cte, Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.statement import parse_queries, tokenize
+from ivm_core.plan.types import common_type
+from ivm_core.plan.types_plan import types_of
 
 
 def from_sql(query: exp.Expr | str, tables: Mapping[str, TableSchema], default_schema: str = DEFAULT_SCHEMA) -> Plan:
@@ -108,10 +110,7 @@ def _set_operation(node: exp.SetOperation, scope: Scope) -> Relation:
         message = f"{node.key.upper()} has {len(left.fields)} columns on its left and {len(right.fields)} on its right."
         raise complaint(DefinitionError, message, node, node.key.upper())
     names = [scope.context.fresh(f.label, scope.context.hints[f.name][1]) for f in left.fields]
-    one, other = (
-        Project(side.plan, tuple(Named(name, column(f.name)) for name, f in zip(names, side.fields, strict=True)))
-        for side in (left, right)
-    )
+    one, other = _under_common_types(left, right, names)
     distinct = bool(node.args.get("distinct"))
     match node:
         case exp.Union():
@@ -123,6 +122,25 @@ def _set_operation(node: exp.SetOperation, scope: Scope) -> Relation:
         case _:
             raise refusal(node.key.upper(), node)
     return Relation(plan, tuple(Field(label, name) for label, name in zip(labels, names, strict=True)))
+
+
+def _under_common_types(left: Relation, right: Relation, names: Sequence[str]) -> tuple[Plan, Plan]:
+    """Both sides under the same names, and cast where Spark would: a rewriting that drops one side keeps the other's type.
+
+    Where a type is not certain here, the cast is left to Spark.
+    """
+    own, others = types_of(left.plan), types_of(right.plan)
+    common = [common_type(own[f.name], others[g.name]) for f, g in zip(left.fields, right.fields, strict=True)]
+
+    def cast(side: Relation) -> Plan:
+        types = types_of(side.plan)
+        columns = (
+            column(f.name) if wider in (None, types[f.name]) else exp.cast(column(f.name), wider, dialect="spark")
+            for f, wider in zip(side.fields, common, strict=True)
+        )
+        return Project(side.plan, tuple(Named(name, made) for name, made in zip(names, columns, strict=True)))
+
+    return cast(left), cast(right)
 
 
 def _ordered(relation: Relation, query: exp.Expr, scope: Scope) -> Relation:

@@ -19,7 +19,7 @@ from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import At
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 from tests.fuzz.tables import Row
-from tests.job.duckdb_jobs import bag_after, connect, slice_of, stored
+from tests.job.duckdb_jobs import bag_after, bounded_slice, connect, in_order, slice_of, stored
 
 Instants = Mapping[At, object]
 _NOON = exp.Literal.string("2024-01-31 12:00:00")
@@ -111,7 +111,7 @@ class Database:
         """
         write, number = job.write, next(self._numbers)
         names = {name: f"{name}__{number}" for name in [i.name for i in job.inputs] + [s.name for s in job.steps]}
-        fills = self._inputs(job.inputs, names) + [self._step(step, names) for step in job.steps]
+        fills = self._relations(job.inputs, job.steps, names)
         write = replace(write, step=names[write.step])
         new = self._new(_new_state(write, state), state, number)
         if write.recompute is None or all(column.combine is Combine.ADD for column in write.merge):
@@ -121,23 +121,25 @@ class Database:
         # These inputs have names of their own kind, which the others may have too.
         again = {item.name: f"{item.name}__{number}_again" for item in write.recompute_inputs} | {RECOMPUTED_KEYS: lost}
         again[write.recompute.name] = f"{write.recompute.name}__{number}"
-        recomputed = [*self._inputs(write.recompute_inputs, again), self._step(write.recompute, again)]
+        recomputed = self._relations(write.recompute_inputs, [write.recompute], again)
         both = in_duckdb(merge_groups.rewrite_state(write, state, write.step, again[write.recompute.name]), {})
         return PreparedJob(tuple(fills), new, lost_keys, tuple(recomputed), self._new(both, state, next(self._numbers)))
 
-    def _inputs(self, inputs: Sequence[Input], names: Mapping[str, str]) -> list[tuple[str, Prepared]]:
+    def _relations(
+        self, inputs: Sequence[Input], steps: Sequence[Step], names: Mapping[str, str]
+    ) -> list[tuple[str, Prepared]]:
         """Snapshots are views, changes tables: these are netted once."""
         fills = []
-        for item in inputs:
-            name = names[item.name]
-            if item.slice is Slice.CHANGES:
-                fills.append(self._stored(name, slice_of(item)))
+        for part in in_order(inputs, steps, [RECOMPUTED_KEYS]):
+            name = names[part.name]
+            if isinstance(part, Step):
+                fills.append(self._stored(name, in_duckdb(part.sql, names)))
+            elif part.slice is Slice.CHANGES:
+                fills.append(self._stored(name, slice_of(part)))
             else:
-                self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {_quoted(name)} AS {slice_of(item)}")
+                shown = bounded_slice(part, names)
+                self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {_quoted(name)} AS {shown}")
         return fills
-
-    def _step(self, step: Step, names: Mapping[str, str]) -> tuple[str, Prepared]:
-        return self._stored(names[step.name], in_duckdb(step.sql, names))
 
     def _stored(self, name: str, query: str) -> tuple[str, Prepared]:
         at_noon = query

@@ -6,7 +6,7 @@ A base table is two DuckDB tables, ``name__before`` and ``name__after``; a state
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
@@ -107,9 +107,7 @@ def stored(table: str, state: str) -> str:
 
 def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) -> None:
     """Bring the table ``state`` from before the batch to after it."""
-    _inputs(connection, job.inputs)
-    for step in job.steps:
-        _step(connection, step)
+    _relations(connection, job.inputs, job.steps)
     write = job.write
     match write.kind:
         case WriteKind.OVERWRITE:
@@ -126,8 +124,7 @@ def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) 
             if write.recompute is not None and extremes:
                 lost = translated(merge_groups.lost_extremes(write, state, write.step))
                 connection.execute(f"CREATE OR REPLACE TEMP TABLE {RECOMPUTED_KEYS} AS {lost}")
-                _inputs(connection, write.recompute_inputs)
-                _step(connection, write.recompute)
+                _relations(connection, write.recompute_inputs, [write.recompute], [RECOMPUTED_KEYS])
                 recomputed = write.recompute.name
                 if not write.keys and not connection.execute(f"FROM {RECOMPUTED_KEYS}").fetchall():
                     recomputed = None
@@ -149,9 +146,43 @@ def shown(connection: duckdb.DuckDBPyConnection, query: str, state: str) -> list
     return connection.execute(query).fetchall()
 
 
-def _inputs(connection: duckdb.DuckDBPyConnection, inputs: Iterable[Input]) -> None:
-    for item in inputs:
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(item.name)} AS {slice_of(item)}")
+def _relations(
+    connection: duckdb.DuckDBPyConnection, inputs: Iterable[Input], steps: Iterable[Step], there: Iterable[str] = ()
+) -> None:
+    for part in in_order(inputs, steps, there):
+        if isinstance(part, Step):
+            _step(connection, part)
+        else:
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(part.name)} AS {bounded_slice(part)}")
+
+
+def in_order(inputs: Iterable[Input], steps: Iterable[Step], there: Iterable[str] = ()) -> Iterator[Input | Step]:
+    """Each input after the relations that its bounds name, and the steps in their order; ``there``: relations before all."""
+    named, waiting = set(there), list(inputs)
+    for step in (None, *steps):
+        if step is not None:
+            yield step
+            named.add(step.name)
+        while ready := [item for item in waiting if named.issuperset(bound.step for bound in item.bounds)]:
+            yield from ready
+            named |= {item.name for item in ready}
+            waiting = [item for item in waiting if item not in ready]
+    assert not waiting, f"bounds by what no step is called: {waiting}"
+
+
+def bounded_slice(item: Input, names: Mapping[str, str] | None = None) -> str:
+    """The rows of an input that its bounds allow and no others: the most that an engine may leave out.
+
+    ``names``: by which other names the relations go that bounds name.
+    """
+    if not item.bounds:
+        return slice_of(item)
+    kept = f"({slice_of(item)}) AS base"
+    for place, bound in enumerate(item.bounds):
+        relation = _name((names or {}).get(bound.step, bound.step))
+        equal = "IS NOT DISTINCT FROM" if bound.null_safe else "="
+        kept += f" SEMI JOIN {relation} AS k{place} ON base.{_name(bound.column)} {equal} k{place}.{_name(bound.step_column)}"
+    return f"SELECT * FROM {kept}"
 
 
 def slice_of(item: Input) -> str:

@@ -88,6 +88,19 @@ def test_all_terms_but_its_own_read_the_largest_table_after_the_batch() -> None:
     assert {item.slice for item in found.inputs if item.table == "s.supplier"} >= {Slice.BEFORE}
 
 
+@pytest.mark.parametrize(
+    ("condition", "prefixes"),
+    (("c.nation > 0", []), ("o.o > 0 AND s.s = c.nation", [["s_customer_after", "view_changes_part_1"]])),
+)
+def test_rows_are_not_fewer_by_a_condition_without_the_changed_table(condition: str, prefixes: list[list[str]]) -> None:
+    query = (
+        f"SELECT o.o, c.c, s.s FROM s.orders o JOIN s.customer c ON o.o_c = c.c LEFT JOIN s.supplier s ON {condition}"
+    )
+    view = compile_view("v", sqlglot.parse_one(query, read="spark"), TABLES)
+    found = batch_job(view, frozenset({"s.supplier"}), Strategy.INCREMENTAL, Reason.LINEAR, FACTS)
+    assert [sorted(order(step.sql)) for step in found.steps if "chain" in step.name] == prefixes
+
+
 def test_a_wide_table_is_not_shuffled() -> None:
     wide = tuple((f"text_{n}", "string") for n in range(20))
     tables = TABLES | {"s.customer": TableSchema("s.customer", (("c", "bigint"), *wide), ("c",))}

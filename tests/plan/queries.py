@@ -201,6 +201,10 @@ select a, count(*) as n from (select a from t union all select k from u) q group
 select a from (select a, b from t union all select k, a from u) q where b > 1
 select c as v from t union all select x from u
 select a from t where b > 1 union all select a from t where b <= 1 or b is null
+select cast(v as string) as k, b from (select a as v, b from t union all select x, k from u) q
+select count(*) as n from (select a as v from t except select x from u) q where cast(v as string) like '%.00'
+select cast(v as string) as k, count(distinct b) as n from (select a as v, b from t union all select x, k from u) q group by cast(v as string)
+select w.z, cast(q.v as string) as k from w left join (select a as v from t union all select x from u) q on cast(q.v as string) = w.z
 """.strip().splitlines()
 
 WINDOWS = """
@@ -217,6 +221,8 @@ select a, c - avg(c) over (partition by a) as off from t
 select q.a, q.rk from (select a, b, rank() over (partition by a order by b) as rk from t) q where q.rk = 1 and q.a > 1
 select a, lag(b) over (partition by a order by b, c, s, d, n) as prev from t
 select a, count(*) filter (where b > 1) over (partition by a) as n from t
+select q.a, q.n, u.k from (select a, count(*) over (partition by cast(a as boolean)) as n from t) q join u on q.a = u.a
+select q.a, q.b, q.n, w.z from (select a, b, sum(b) over (partition by a) as n from t) q left join w on q.a <=> w.k + q.b
 select a, row_number() over (partition by a order by b, c, s, d, n) as x, row_number() over (partition by a order by d, c, s, b, n) as y from (select distinct * from t) q
 """.strip().splitlines()
 
