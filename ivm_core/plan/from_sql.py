@@ -139,7 +139,7 @@ def _ordered(relation: Relation, query: exp.Expr, scope: Scope) -> Relation:
         if bound.find(exp.Placeholder):
             raise refusal("a subquery in ORDER BY", item)
         order.append(bound)
-    return bind_limit(relation, query, order, scope.context)
+    return bind_limit(relation, query, order, scope)
 
 
 def _check_labels(fields: tuple[Field, ...], query: exp.Expr) -> None:
