@@ -55,7 +55,7 @@ def from_sql(query: exp.Expr | str, tables: Mapping[str, TableSchema], default_s
         if f.name not in scanned:  # computed: best called as users see it
             context.hints[f.name] = (f.label, "")
     inner = prune(relation.plan, frozenset(f.name for f in relation.fields))
-    inner, names = name_columns(break_ties(inner), context.hints)
+    inner, names = name_columns(break_ties(inner, context), context.hints)
     return Project(inner, tuple(Named(f.label, column(names[f.name])) for f in relation.fields))
 
 

@@ -231,6 +231,12 @@ select q.a, q.rk from (select a, b, rank() over (partition by a order by b) as r
 select a, lag(b) over (partition by a order by b, c, s, d, n) as prev from t
 select a, count(*) filter (where b > 1) over (partition by a) as n from t
 select a, row_number() over (partition by a order by b, c, s, d, n) as x, row_number() over (partition by a order by d, c, s, b, n) as y from (select distinct * from t) q
+select a, b, size(collect_list(coalesce(s, '-')) over (partition by a order by b)) as n, size(collect_list(coalesce(s, '-')) over (partition by a)) as m from t
+select a, b, nth_value(coalesce(s, '-'), 2) over (partition by a order by b) is null as p, nth_value(coalesce(s, '-'), 2) over (partition by a order by b rows 1 preceding) is null as q from t
+select a, b, count(distinct l) as n, count(distinct f) as m from (select a, b, last_value(coalesce(s, '-')) over (partition by a order by b) as l, first_value(coalesce(s, '-')) over (partition by a order by b range between current row and unbounded following) as f from t) group by a, b
+select a, b, first_value(s) ignore nulls over (partition by a order by b) is null as f, last_value(s) ignore nulls over (partition by a order by b) is null as l from t
+select a, b, last_value(coalesce(s, '-')) over (partition by a order by b range between 1 preceding and 1 preceding) is null as l from t
+select a, b, first_value(b) over (partition by a order by b desc range between 1 preceding and current row) as f from t
 """.strip().splitlines()
 
 LIMITS = """
