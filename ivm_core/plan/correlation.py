@@ -5,9 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.plan.block import Block
-from ivm_core.plan.nodes import Distinct, Join, Named, Project, column, references
+from ivm_core.plan.nodes import Distinct, Join, Named, Plan, Project, column, references
 from ivm_core.plan.rewrite import both, expect_expression, substitute
+from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.scope import refusal
+from ivm_core.plan.types import tells_apart
 
 
 def key_position(block: Block, keys: list[Named], expression: exp.Expression, label: str) -> int:
@@ -23,34 +25,47 @@ def key_position(block: Block, keys: list[Named], expression: exp.Expression, la
 
 def group_by_correlation(block: Block, keys: list[Named]) -> None:
     """``inner = outer`` in a correlated subquery: group by ``inner`` too, and compare the key above."""
-    inside = set(block.plan.names)
     conditions: list[exp.Expression] = []
     others: list[exp.Expression] = []
     for condition in block.correlated:
-        inner, outer = sides_of(condition, inside)
+        inner, outer = sides_of(condition, block.plan, block.scope.around)
         if inner is None or outer is None:
             others.append(condition)
             continue
         position = key_position(block, keys, inner, "key")
         conditions.append(type(condition)(this=column(keys[position].name), expression=outer.copy()))
-    block.correlated = [*conditions, *_join_outer_values(block, keys, others)]
+    joined = join_outer_values(block, others)
+    keys.extend(Named(part.this.name, column(part.this.name)) for part in joined)
+    block.correlated = [*conditions, *joined]
 
 
-def sides_of(condition: exp.Expression, inside: set[str]) -> tuple[exp.Expression | None, exp.Expression | None]:
-    """The two sides of ``inner = outer``, the inner one over some of the names ``inside``; None where it is no such one."""
-    if not isinstance(condition, exp.EQ | exp.NullSafeEQ):
+def sides_of(
+    condition: exp.Expression, inside: Plan, around: Plan | None
+) -> tuple[exp.Expression | None, exp.Expression | None]:
+    """The two sides of ``inner = outer``, where a row of ``around`` can equal no two different values of ``inner``.
+
+    None where it is no such condition: '1' and '01' both equal 1.
+    """
+    if around is None or not isinstance(condition, exp.EQ | exp.NullSafeEQ):
         return None, None
+    names = set(inside.names)
     sides = [expect_expression(side) for side in (condition.this, condition.expression)]
-    inner = [side for side in sides if references(side) <= inside]
-    outer = [side for side in sides if not references(side) & inside]
-    return (inner[0], outer[0]) if len(inner) == len(outer) == 1 else (None, None)
+    inner = [side for side in sides if references(side) <= names]
+    outer = [side for side in sides if not references(side) & names]
+    if not len(inner) == len(outer) == 1:
+        return None, None
+    one_to_one = tells_apart(type_of(inner[0], types_of(inside)), type_of(outer[0], types_of(around)))
+    return (inner[0], outer[0]) if one_to_one else (None, None)
 
 
-def _join_outer_values(block: Block, keys: list[Named], conditions: list[exp.Expression]) -> list[exp.Expression]:
-    """Other conditions: join the distinct values that the enclosing query compares with, and group by them."""
+def join_outer_values(block: Block, conditions: list[exp.Expression]) -> list[exp.NullSafeEQ]:
+    """Correlated conditions of any kind: join the distinct values that the enclosing query compares with.
+
+    Returns what is left to compare: each value, on the left side, with its column outside.
+    """
     if not conditions:
         return []
-    around = block.scope.outer.plan if block.scope.outer is not None else None
+    around = block.scope.around
     outside = sorted({name for part in conditions for name in references(part)} - set(block.plan.names))
     if around is None or not set(outside) <= set(around.names):
         raise refusal("a subquery that refers past the query around it", conditions[0], "Join the tables instead.")
@@ -59,5 +74,4 @@ def _join_outer_values(block: Block, keys: list[Named], conditions: list[exp.Exp
     domain = Distinct(Project(around, tuple(Named(value, column(name)) for name, value in values.items())))
     inner = {name: column(value) for name, value in values.items()}
     block.plan = Join(domain, block.plan, condition=both(*(substitute(part, inner) for part in conditions)))
-    keys.extend(Named(value, column(value)) for value in values.values())
     return [exp.NullSafeEQ(this=column(value), expression=column(name)) for name, value in values.items()]

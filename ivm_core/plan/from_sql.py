@@ -57,7 +57,7 @@ def from_sql(query: exp.Expr | str, tables: Mapping[str, TableSchema], default_s
         if f.name not in scanned:  # computed: best called as users see it
             context.hints[f.name] = (f.label, "")
     inner = prune(relation.plan, frozenset(f.name for f in relation.fields))
-    inner, names = name_columns(break_ties(inner), context.hints)
+    inner, names = name_columns(break_ties(inner, context), context.hints)
     return Project(inner, tuple(Named(f.label, column(names[f.name])) for f in relation.fields))
 
 
@@ -157,7 +157,7 @@ def _ordered(relation: Relation, query: exp.Expr, scope: Scope) -> Relation:
         if bound.find(exp.Placeholder):
             raise refusal("a subquery in ORDER BY", item)
         order.append(bound)
-    return bind_limit(relation, query, order, scope.context)
+    return bind_limit(relation, query, order, scope)
 
 
 def _check_labels(fields: tuple[Field, ...], query: exp.Expr) -> None:

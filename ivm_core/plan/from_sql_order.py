@@ -7,9 +7,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError
-from ivm_core.plan.nodes import Filter, Limit, Named, Window, column, references
-from ivm_core.plan.rewrite import both
-from ivm_core.plan.scope import Context, Relation, complaint, refusal
+from ivm_core.plan.block import Block
+from ivm_core.plan.correlation import join_outer_values, sides_of
+from ivm_core.plan.nodes import Filter, Limit, Named, Window, column
+from ivm_core.plan.rewrite import both, expect_expression
+from ivm_core.plan.scope import Relation, Scope, complaint, refusal
 
 
 def order_items(query: exp.Expr) -> list[exp.Expression]:
@@ -24,7 +26,7 @@ def order_items(query: exp.Expr) -> list[exp.Expression]:
     return items
 
 
-def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression], context: Context) -> Relation:
+def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression], scope: Scope) -> Relation:
     """LIMIT and OFFSET over an already bound order."""
     count, offset = row_count(query, "limit"), row_count(query, "offset") or 0
     if count is None and not offset:
@@ -39,7 +41,7 @@ def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression],
     if relation.correlated and count == 0:
         return replace(relation, plan=Filter(relation.plan, exp.false()), one_row=False, at_most_one_row=True)
     if relation.correlated:
-        return _limit_per_key(relation, query, order, count, offset, context)
+        return _limit_per_key(relation, query, order, count, offset, scope)
     return replace(
         relation,
         plan=Limit(relation.plan, tuple(order), count, offset),
@@ -49,18 +51,15 @@ def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression],
 
 
 def _limit_per_key(
-    relation: Relation, query: exp.Expr, order: list[exp.Expression], count: int | None, offset: int, context: Context
+    relation: Relation, query: exp.Expr, order: list[exp.Expression], count: int | None, offset: int, scope: Scope
 ) -> Relation:
-    """In a subquery correlated by ``inner = outer``: the first rows of each ``inner``, by their row numbers."""
-    inside = set(relation.plan.names)
-    keys: list[exp.Expr] = []
-    for condition in relation.correlated:
-        sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ | exp.NullSafeEQ) else ()
-        inner = [side for side in sides if references(side) <= inside]
-        if len(inner) != 1 or len([side for side in sides if not references(side) & inside]) != 1:
-            raise refusal("LIMIT below a correlated condition that is no equality", query.args.get("limit"))
-        keys.append(inner[0].copy())
-    number = context.fresh("row_number")
+    """In a correlated subquery: the first rows of those that meet one row around it, by their row numbers."""
+    block = Block(scope, relation.plan)
+    sides = {part: sides_of(part, relation.plan, scope.around)[0] for part in relation.correlated}
+    keys = [inner.copy() for inner in sides.values() if inner is not None]
+    joined = join_outer_values(block, [part for part, inner in sides.items() if inner is None])
+    keys.extend(expect_expression(part.this.copy()) for part in joined)
+    number = scope.context.fresh("row_number")
     ordered = exp.Order(expressions=[item.copy() for item in order])
     window = exp.Window(this=exp.RowNumber(), partition_by=keys, order=ordered, over="OVER")
     bounds: list[exp.Expression] = []
@@ -70,8 +69,9 @@ def _limit_per_key(
         bounds.append(exp.LTE(this=column(number), expression=exp.Literal.number(offset + count)))
     chosen = both(*bounds)
     assert chosen is not None
-    plan = Filter(Window(relation.plan, (Named(number, window),)), chosen)
-    return replace(relation, plan=plan, one_row=False, at_most_one_row=count in (0, 1))
+    plan = Filter(Window(block.plan, (Named(number, window),)), chosen)
+    correlated = (*(part for part, inner in sides.items() if inner is not None), *joined)
+    return replace(relation, plan=plan, correlated=correlated, one_row=False, at_most_one_row=count in (0, 1))
 
 
 def row_count(query: exp.Expr, clause: str) -> int | None:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
+from ivm_core.plan.correlation import join_outer_values, sides_of
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
@@ -97,7 +98,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         one_row=single and not filtered and not block.correlated,
         at_most_one_row=(single or source.at_most_one_row) and not block.correlated,
     )
-    return bind_limit(relation, select, sort, scope.context)
+    return bind_limit(relation, select, sort, scope)
 
 
 def _bind_filter(select: exp.Select, clause: str, scope: Scope) -> exp.Expression | None:
@@ -145,6 +146,9 @@ def _project(
 ) -> Relation:
     """The SELECT list over the block's plan, keeping what outer conditions, ORDER BY and LATERAL still need."""
     context = block.scope.context
+    distinct = select.args.get("distinct")
+    if distinct:
+        _compare_columns(block)
     inside = set(block.plan.names)
     columns: list[Named] = []
     fields: list[Field] = []
@@ -158,7 +162,6 @@ def _project(
         columns.append(Named(name, bare))
         # Without an alias, an expression has the name that Spark would give it, or none.
         fields.append(Field(label or spark_name(item) or "", name))
-    distinct = select.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
         raise refusal("DISTINCT ON", select)
     hidden = {name for part in block.correlated for name in references(part) & inside}
@@ -166,8 +169,6 @@ def _project(
         hidden |= {name for part in sort for name in references(part)}
     hidden = (hidden | beside) - {named.name for named in columns}
     if distinct:
-        if not all(_compares_columns(part, inside) for part in block.correlated):
-            raise refusal("DISTINCT above a correlated condition that does not compare columns", block.correlated[0])
         renamed = {named.expression: named.name for named in columns}
         sort[:] = [
             expect_expression(part.transform(lambda n: column(renamed[n]) if n in renamed else n)) for part in sort
@@ -184,11 +185,12 @@ def _project(
     return Relation(plan, tuple(fields), tuple(block.correlated))
 
 
-def _compares_columns(condition: exp.Expression, inside: set[str]) -> bool:
-    """Whether a correlated condition is ``inner column = outer``: then all rows for one outer row agree in the column."""
-    sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ | exp.NullSafeEQ) else ()
-    inner = [side for side in sides if references(side) & inside]
-    return len(sides) == 2 and len(inner) == 1 and isinstance(inner[0], exp.Column)
+def _compare_columns(block: Block) -> None:
+    """Make every correlated condition ``inner column = outer``: then all rows for one outer row agree in the column."""
+    inner = {part: sides_of(part, block.plan, block.scope.around)[0] for part in block.correlated}
+    others = [part for part, side in inner.items() if not isinstance(side, exp.Column)]
+    kept = [part for part in inner if part not in others]
+    block.correlated = [*kept, *join_outer_values(block, others)]
 
 
 def _values_relation(

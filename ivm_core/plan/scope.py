@@ -112,6 +112,11 @@ class Scope:
     beside: Plan | None = None  # for LATERAL: the rows that the subquery's FROM is joined to, which the result keeps
     clock: dict[str, str] | None = None
 
+    @property
+    def around(self) -> Plan | None:
+        """The rows of the enclosing query, where there is one."""
+        return self.outer.plan if self.outer is not None else None
+
     def labels(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(f.label for f in self.fields), *self.aliases)))
 

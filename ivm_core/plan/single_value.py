@@ -36,7 +36,7 @@ def join_single_value(block: Block, inner: Relation) -> exp.Expression:
     where a row of the block meets several rows.
     """
     scope = block.scope
-    keyed = _is_keyed(inner)
+    keyed = _is_keyed(inner, block.plan)
     if keyed:
         conditions, plan = inner.correlated, inner.plan
         value: exp.Expression = column(inner.fields[0].name)
@@ -67,12 +67,12 @@ def join_single_value(block: Block, inner: Relation) -> exp.Expression:
     return column(name)
 
 
-def _is_keyed(inner: Relation) -> bool:
+def _is_keyed(inner: Relation, around: Plan) -> bool:
     """Whether all that the subquery's rows are grouped by is compared with the row around it."""
-    inside = set(inner.plan.names)
-    compared = {side.name for part in inner.correlated if isinstance(side := sides_of(part, inside)[0], exp.Column)}
-    reached = all(sides_of(part, inside)[0] is not None for part in inner.correlated)
-    return bool(inner.correlated) and reached and _is_unique(inner.plan, frozenset(compared))
+    sides = [sides_of(part, inner.plan, around)[0] for part in inner.correlated]
+    compared = {side.name for side in sides if isinstance(side, exp.Column)}
+    reached = bool(sides) and all(side is not None for side in sides)
+    return reached and _is_unique(inner.plan, frozenset(compared))
 
 
 def _is_unique(plan: Plan, names: frozenset[str]) -> bool:

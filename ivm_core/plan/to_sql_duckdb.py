@@ -12,12 +12,20 @@ def adapt_to_duckdb(query: exp.Query) -> None:
 
     LATERAL VIEW OUTER becomes LEFT JOIN LATERAL (SELECT UNNEST(…)) ON TRUE, posexplode a subquery too, raise_error error,
     and count_if(p) count(CASE WHEN p THEN 1 END): DuckDB's count_if of NULLs alone is NULL. Days added to a date make a date.
+    max_by takes rows whose value is NULL too, and of several modes the least comes first in order.
     """
     for added in reversed(list(query.find_all(exp.TsOrDsAdd, exp.AddMonths))):
         added.replace(exp.cast(added.copy(), "date"))
     for call in list(query.find_all(exp.Anonymous)):
         if is_raise(call):
             call.set("this", "error")
+    for chosen in list(query.find_all(exp.ArgMax, exp.ArgMin)):
+        name = "arg_max_null" if isinstance(chosen, exp.ArgMax) else "arg_min_null"
+        chosen.replace(exp.Anonymous(this=name, expressions=[chosen.this, chosen.expression]))
+    for mode in list(query.find_all(exp.Mode)):
+        if mode.args.get("deterministic") is not None:
+            ordered = exp.Order(this=mode.this.copy(), expressions=[exp.Ordered(this=mode.this.copy())])
+            mode.replace(exp.Mode(this=ordered))
     for counted in list(query.find_all(exp.CountIf)):
         case = exp.Case(ifs=[exp.If(this=counted.this.copy(), true=exp.Literal.number(1))])
         counted.replace(exp.Count(this=case))

@@ -124,6 +124,29 @@ def common_type(*types: Type | None) -> Type | None:
     return result
 
 
+def tells_apart(own: Type | None, other: Type | None) -> bool:
+    """Whether a value of type ``other`` certainly equals one value of type ``own`` at most: ``=`` may cast before it compares.
+
+    >>> [tells_apart(*types) for types in (("int", "bigint"), ("int", "string"), ("string", "int"), ("bigint", "double"))]
+    [True, True, False, False]
+    """
+    if own is None or other is None:
+        return False
+    own, other = ("string" if _is_text(each) else each for each in (own, other))
+    if other == "string" and own in (*INTEGRAL, *FRACTIONAL, "date", "timestamp", "timestamp_ntz", "boolean"):
+        return True  # compared as BIGINT, DOUBLE or the type itself
+    common = common_type(own, other)
+    one, whole = as_digits(own), digits(common)
+    if one is not None and whole is not None:
+        return whole[1] >= one[1]
+    exact = own in (*INTEGRAL[:3], "float") and common == "double"  # of a BIGINT or a decimal, DOUBLE drops digits
+    return exact or common == own or (own in INTEGRAL and common in INTEGRAL)
+
+
+def _is_text(data_type: Type) -> bool:
+    return data_type.startswith(("varchar(", "char("))
+
+
 def _wider(left: Type, right: Type) -> Type | None:
     if left == right or right == "void":
         return left

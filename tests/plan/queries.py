@@ -186,6 +186,19 @@ select a, (select x from u where u.a < t.a) as m from t where b = 1
 select a from t where b = (select k from u where u.a = t.a)
 select a from t where b >= (select k from u)
 select a from t where coalesce((select min(y) from w where w.k = t.b), 0) = 0
+select t.a, (select count(*) from u where case when u.k > 1 then '0' else '' end || u.a = t.a) as n from t
+select t.a, (select max(u.x) from u where case when u.k > 1 then '0' else '' end || u.a = t.a) as m from t
+select t.a, (select u.x from u where case when u.k > 1 then '0' else '' end || u.a = t.a order by u.x, u.k limit 1) as m from t
+select t.a, (select distinct u.a from u where case when u.k > 1 then '0' else '' end || u.a = t.a) as m from t
+select t.a, l.k from t, lateral (select distinct u.k from u where case when u.k > 1 then '0' else '' end || u.a = t.a) l
+select t.a, l.k, l.x from t, lateral (select u.k, u.x from u where case when u.k > 1 then '0' else '' end || u.a = t.a order by u.x, u.k limit 2 offset 1) l
+select t.a from t where exists (select 1 from u where case when u.k > 1 then '0' else '' end || u.a = t.a group by u.k having count(*) > 1)
+select t.a, (select q.m from (select u.k, u.a, max(u.x) as m from u group by u.k, u.a) q where case when q.k > 1 then '0' else '' end || q.a = t.a) as m from t where t.b = 1
+select t.c, (select count(*) from u where u.x = t.c) as n, (select count(*) from u where u.a = t.n) as o from t
+select t.c, (select sum(u.k) from u where cast(u.x as double) = t.c) as n, (select sum(u.k) from u where u.x = cast(t.c as double)) as o from t
+select t.a, (select u.x from u where u.k < t.a order by u.x, u.k limit 1) as m from t
+select t.a, l.k, l.x from t left join lateral (select u.k, u.x from u where u.k <= t.b and u.a = t.a order by u.k desc, u.x limit 2) l
+select t.a, l.k from t, lateral (select distinct u.k from u where u.a <= t.a) l
 """.strip().splitlines()
 
 SETS = """
@@ -224,6 +237,12 @@ select a, count(*) filter (where b > 1) over (partition by a) as n from t
 select q.a, q.n, u.k from (select a, count(*) over (partition by cast(a as boolean)) as n from t) q join u on q.a = u.a
 select q.a, q.b, q.n, w.z from (select a, b, sum(b) over (partition by a) as n from t) q left join w on q.a <=> w.k + q.b
 select a, row_number() over (partition by a order by b, c, s, d, n) as x, row_number() over (partition by a order by d, c, s, b, n) as y from (select distinct * from t) q
+select a, b, size(collect_list(coalesce(s, '-')) over (partition by a order by b)) as n, size(collect_list(coalesce(s, '-')) over (partition by a)) as m from t
+select a, b, nth_value(coalesce(s, '-'), 2) over (partition by a order by b) is null as p, nth_value(coalesce(s, '-'), 2) over (partition by a order by b rows 1 preceding) is null as q from t
+select a, b, count(distinct l) as n, count(distinct f) as m from (select a, b, last_value(coalesce(s, '-')) over (partition by a order by b) as l, first_value(coalesce(s, '-')) over (partition by a order by b range between current row and unbounded following) as f from t) group by a, b
+select a, b, first_value(s) ignore nulls over (partition by a order by b) is null as f, last_value(s) ignore nulls over (partition by a order by b) is null as l from t
+select a, b, last_value(coalesce(s, '-')) over (partition by a order by b range between 1 preceding and 1 preceding) is null as l from t
+select a, b, first_value(b) over (partition by a order by b desc range between 1 preceding and current row) as f from t
 """.strip().splitlines()
 
 LIMITS = """

@@ -1,0 +1,118 @@
+"""Aggregate functions that SQL leaves a choice, made functions of their bag of values: evaluated again, they give the same.
+
+What a batch takes back it computes a second time, from rows in another order. The value chosen is always one of those
+that the function may give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ivm_core.errors import NondeterministicError
+from ivm_core.plan.functions import sql_name
+from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
+from ivm_core.plan.rewrite import as_operand, expect_expression
+from ivm_core.plan.schema import type_of, types_of
+from ivm_core.plan.scope import Context, complaint
+
+Types = Mapping[str, str | None]
+COLLECTED = (exp.ArrayAgg, exp.ArrayUniqueAgg)
+FIRST = (exp.First, exp.FirstValue)
+LAST = (exp.Last, exp.LastValue)
+
+
+def settle_aggregates(plan: Aggregate, context: Context) -> Plan:
+    """γ_{k; first(x), collect_list(y)} Q → π_{k, f, sort_array(l)} γ_{k; f = min(x), l = collect_list(y)} Q"""
+    types = types_of(plan.source)
+    settled = [Named(each.name, settle(each.expression, types)) for each in plan.aggregates]
+    sorted_: dict[str, exp.Expression] = {}
+    for place, each in enumerate(settled):
+        if isinstance(each.expression, COLLECTED):
+            _check_sortable(each.expression, types)
+            found = context.fresh(f"{context.hints[each.name][0]}_unsorted")
+            sorted_[each.name] = exp.ArraySort(this=column(found), nulls_first=exp.true())
+            settled[place] = replace(each, name=found)
+    if not sorted_:
+        return plan if tuple(settled) == plan.aggregates else replace(plan, aggregates=tuple(settled))
+    shown = (Named(each.name, sorted_.get(each.name, column(each.name))) for each in plan.aggregates)
+    return Project(replace(plan, aggregates=tuple(settled)), (*keep(tuple(k.name for k in plan.keys)), *shown))
+
+
+def settle(call: exp.Expression, types: Types) -> exp.Expression:
+    """The call with its choice made: ``first(x)`` → ``min(x)``, ``max_by(x, y)`` → ``max_by(x, struct(y, x))`` …"""
+    head = head_of(call)
+    match head:
+        case exp.AnyValue() | exp.First() | exp.FirstValue() | exp.Last() | exp.LastValue():
+            return _extreme(head, types)
+        case exp.ArgMax() | exp.ArgMin():
+            return type(head)(this=head.this.copy(), expression=_with_value(head.expression, head.this, types))
+        case exp.Anonymous() if sql_name(head) in ("max_by", "min_by") and len(head.expressions) == 3:
+            value, key, number = head.expressions
+            return exp.Anonymous(
+                this=head.this, expressions=[value.copy(), _with_value(key, value, types), number.copy()]
+            )
+        case exp.Mode() if isinstance(head.this, exp.Expression) and _is_comparable(head.this, types):
+            return exp.Mode(this=head.this.copy(), deterministic=exp.true())
+        case exp.GroupConcat():
+            return _in_order(head)
+    return call
+
+
+def head_of(call: exp.Expr) -> exp.Expression:
+    """The function without IGNORE NULLS or RESPECT NULLS."""
+    return expect_expression(call.this if isinstance(call, exp.IgnoreNulls | exp.RespectNulls) else call)
+
+
+def _extreme(call: exp.Expression, types: Types) -> exp.Expression:
+    """The least or greatest value, which is one of those there are; of maps, by their text."""
+    value = expect_expression(call.this)
+    last = isinstance(call, LAST)
+    if _is_comparable(value, types):
+        return (exp.Max if last else exp.Min)(this=value.copy())
+    by = exp.ArgMax if last else exp.ArgMin
+    return by(this=value.copy(), expression=_comparable(value, types))
+
+
+def _with_value(key: exp.Expr, value: exp.Expr, types: Types) -> exp.Expression:
+    """``y`` → ``struct(y, x)``, so that of rows with one ``y`` the values decide; still NULL where ``y`` is."""
+    if key == value or isinstance(value, exp.Literal):
+        return expect_expression(key.copy())
+    parts = (("by", expect_expression(key.copy())), ("value", _comparable(value, types)))
+    fields = [exp.PropertyEQ(this=exp.to_identifier(name), expression=part) for name, part in parts]
+    present = exp.Not(this=exp.Is(this=as_operand(key), expression=exp.null()))
+    return exp.Case(ifs=[exp.If(this=present, true=exp.Struct(expressions=fields))])
+
+
+def _in_order(call: exp.GroupConcat) -> exp.Expression:
+    """``listagg(x) WITHIN GROUP (ORDER BY y)`` → ``… (ORDER BY y, x)``; DISTINCT values come in their own order."""
+    target = call.this.this if isinstance(call.this, exp.Order) else call.this
+    value = target.expressions[0] if isinstance(target, exp.Distinct) else target
+    order = list(call.this.expressions) if isinstance(call.this, exp.Order) else []
+    if any(item.this == value for item in order) or (order and isinstance(target, exp.Distinct)):
+        return call
+    items = [*(item.copy() for item in order), exp.Ordered(this=value.copy(), nulls_first=True)]
+    settled = call.copy()
+    settled.set("this", exp.Order(this=target.copy(), expressions=items))
+    return settled
+
+
+def _comparable(value: exp.Expr, types: Types) -> exp.Expression:
+    copy = expect_expression(value.copy())
+    return copy if _is_comparable(value, types) else exp.Anonymous(this="to_json", expressions=[copy])
+
+
+def _is_comparable(value: exp.Expr, types: Types) -> bool:
+    """False where the type is known to hold maps or variants."""
+    return not any(word in (type_of(value, types) or "") for word in ("map<", "variant"))
+
+
+def _check_sortable(call: exp.Expression, types: Types) -> None:
+    if not _is_comparable(call, types):
+        message = (
+            f"{sql_name(call)}() of maps or variants has no certain order, so the result would change from run to run. "
+            "Collect to_json(x) instead."
+        )
+        raise complaint(NondeterministicError, message, call, sql_name(call))
