@@ -80,7 +80,7 @@ def _with_value(key: exp.Expr, value: exp.Expr, types: Types) -> exp.Expression:
     """``y`` → ``struct(y, x)``, so that of rows with one ``y`` the values decide; still NULL where ``y`` is."""
     if key == value or isinstance(value, exp.Literal):
         return expect_expression(key.copy())
-    parts = (("by", expect_expression(key.copy())), ("value", _comparable(value, types)))
+    parts = (("key", expect_expression(key.copy())), ("value", _comparable(value, types)))
     fields = [exp.PropertyEQ(this=exp.to_identifier(name), expression=part) for name, part in parts]
     present = exp.Not(this=exp.Is(this=as_operand(key), expression=exp.null()))
     return exp.Case(ifs=[exp.If(this=present, true=exp.Struct(expressions=fields))])
@@ -112,7 +112,7 @@ def _is_comparable(value: exp.Expr, types: Types) -> bool:
 def _check_sortable(call: exp.Expression, types: Types) -> None:
     if not _is_comparable(call, types):
         message = (
-            f"{sql_name(call)}() of maps or variants has no certain order, so the result would change from run to run. "
+            "Collected maps or variants have no certain order, so the result would change from run to run. "
             "Collect to_json(x) instead."
         )
         raise complaint(NondeterministicError, message, call, sql_name(call))

@@ -7,7 +7,8 @@ from itertools import takewhile
 from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
-from ivm_core.plan.nodes import Limit, Plan, Window
+from ivm_core.plan.choices import settle_aggregates
+from ivm_core.plan.nodes import Aggregate, Limit, Plan, Window
 from ivm_core.plan.peers import order_rows, other_columns
 from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.scope import Context, complaint
@@ -102,10 +103,11 @@ def _special_word(node: exp.Expr) -> str:
 
 
 def break_ties(plan: Plan, context: Context) -> Plan:
-    """Make row choices total: ORDER BY a LIMIT 3 → ORDER BY a, <all other columns> LIMIT 3; row_number() likewise.
+    """Make row choices total: ORDER BY a LIMIT 3 → ORDER BY a, <all other columns> LIMIT 3; row_number() likewise,
+    and so for aggregates that choose: first(x) → min(x).
 
-    SQL leaves open which of equal rows comes first. The choice made here is one of the allowed ones, and the same in
-    every run, which a batch needs to take back exactly what an earlier one put in.
+    SQL leaves open which of equal rows comes first, or is taken. The choice made here is one of the allowed ones, and the
+    same in every run, which a batch needs to take back exactly what an earlier one put in.
     """
 
     def rule(node: Plan) -> Plan:
@@ -114,6 +116,8 @@ def break_ties(plan: Plan, context: Context) -> Plan:
                 return Limit(source, (*order, *other_columns(source, order)), count, offset)
             case Window():
                 return order_rows(node, context)
+            case Aggregate():
+                return settle_aggregates(node, context)
         return node
 
     return transform_up(plan, rule)

@@ -45,6 +45,35 @@ WINDOWS = (
     "sum(m) over (partition by k rows 1 preceding)",
 )
 
+AGGREGATES = (
+    "first(c)",
+    "last(c, true)",
+    "first_value(c)",
+    "any_value(c)",
+    "any_value(c) ignore nulls",
+    "max_by(c, m)",
+    "min_by(c, f)",
+    "mode(c)",
+    "collect_list(c)",
+    "collect_list(distinct c)",
+    "collect_set(c)",
+    "array_agg(named_struct('c', c, 'm', m))",
+    "listagg(c, ',')",
+    "listagg(distinct c)",
+    "listagg(c, '-') within group (order by m)",
+    "max_by(c, m) filter (where f > 0.5)",
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("call", AGGREGATES)
+def test_aggregates(call: str, seed: int) -> None:
+    groups = f"(select k, {call} as x from s.t group by k)"
+    _check(f"select k, {call} as x from s.t group by k", seed)
+    _check(f"select {call} as x from s.t", seed)
+    _check(f"select u.n, q.x from s.u join {groups} q on u.k = q.k", seed)
+    _check(f"select x, count(*) as n from {groups} group by x", seed)
+
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("window", WINDOWS)
