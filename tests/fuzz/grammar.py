@@ -12,7 +12,17 @@ from random import Random
 from tests.fuzz.aggregates import grouped_items, window_items
 from tests.fuzz.expressions import DECIMAL, INT, WIDE, Col, Columns, Expressions, Query
 from tests.fuzz.pivots import pivoted, unpivoted
-from tests.fuzz.shapes import aliases, lateral, lateral_view, recursion, same_names, windows_of_groups, without_column
+from tests.fuzz.shapes import (
+    aliases,
+    joined_windows,
+    lateral,
+    lateral_view,
+    mixed_sides,
+    recursion,
+    same_names,
+    windows_of_groups,
+    without_column,
+)
 from tests.fuzz.tables import TABLES
 from tests.fuzz.views import UPSTREAM
 
@@ -61,6 +71,8 @@ class Queries:
             partial(pivoted, self): 1,
             partial(unpivoted, self): 0.7,
             partial(recursion, self): 0.7,
+            partial(mixed_sides, self): 1,
+            partial(joined_windows, self): 1,
         }
         return self.random.choices(list(shapes), list(shapes.values()))[0](depth)
 
