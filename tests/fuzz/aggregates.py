@@ -32,7 +32,7 @@ def window_items(random: Random, expressions: Expressions, columns: Columns) -> 
     """One or two window functions; where the order of rows counts, all columns are in it, and in one of them only."""
     made: list[Col] = []
     for _ in range(random.randint(1, 2)):
-        partition = f"PARTITION BY {random.choice(columns).sql}" if random.random() < 0.85 else ""
+        partition = f"PARTITION BY {expressions.coarser(columns)}" if random.random() < 0.85 else ""
         some = random.choice(columns).sql
         everything = ", ".join([some, *(column.sql for column in columns)])
         value = random.choice(columns)

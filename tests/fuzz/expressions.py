@@ -8,9 +8,12 @@ from random import Random
 
 INT, DECIMAL, STRING, DATE, BIGINT, DOUBLE = "int", "decimal(10,2)", "string", "date", "bigint", "double"
 ARRAY, STRUCT = "array<int>", "struct<x:int,y:string>"
+WIDE = "decimal(12,2)"  # of INT and DECIMAL in one column
+EXACT = (INT, BIGINT, DECIMAL, WIDE)  # compared by their values, whatever their types
 _LITERALS = {
     INT: ("0", "1", "2", "-1"),
     DECIMAL: ("1.50", "0.05"),
+    WIDE: ("1.50", "2.00"),
     STRING: ("'x'", "''", "'xy'"),
     DATE: ("date'2024-02-29'", "date'2000-01-01'"),
     BIGINT: ("7L", "0L"),
@@ -81,6 +84,8 @@ class Expressions:
                 return f"{left.sql} {self.random.choice(('', 'NOT '))}IN ({listed})"
             case 2 if left.type in (INT, DECIMAL):
                 return f"{left.sql} BETWEEN {self._literal(left.type)} AND {self._value(columns, left.type, 0)}"
+            case 2 if left.type == WIDE:
+                return f"CAST({left.sql} AS STRING) LIKE '%.00'"
             case 3 if left.type == STRING:
                 return f"{left.sql} LIKE 'x%'"
         right = self._value(columns, left.type, depth) if self.random.random() < 0.5 else self._literal(left.type)
@@ -95,10 +100,41 @@ class Expressions:
         one, other = self.random.choice(pairs)
         operator = "=" if self.random.random() < 0.85 else self.random.choice(COMPARED)
         found = f"{one.sql} {operator} {other.sql}"
+        if self.random.random() < 0.2:
+            found = self._equality_of_types(left, right) or found
         if self.random.random() < 0.3:
             one, other = self.random.choice(pairs)
             found += f" AND {one.sql} {self.random.choice(COMPARED)} {other.sql}"
         return found if self.random.random() < 0.85 else f"{found} AND {self.condition([*left, *right], 0)}"
+
+    def _equality_of_types(self, left: Columns, right: Columns) -> str:
+        """An equality of columns of different types, as text where they have no order in common; "" where all are alike."""
+        pairs = [(one, other) for one in left for other in right if one.type != other.type]
+        numbers = [f"{one.sql} = {other.sql}" for one, other in pairs if {one.type, other.type} <= set(EXACT)]
+        texts = [
+            f"CAST({one.sql} AS STRING) <=> CAST({other.sql} AS STRING)"
+            for one, other in pairs
+            if {one.type, other.type} <= {*EXACT, STRING}
+        ]
+        return self.random.choice([*numbers, *texts] or [""])
+
+    def coarser(self, columns: Columns) -> str:
+        """A column, or an expression that has one value for several of a column's."""
+        column = self.random.choice(columns)
+        name = column.sql
+        if self.random.random() < 0.6:
+            return name
+        match column.type:
+            case "int" | "bigint":
+                return self.random.choice((f"{name} % 2", f"CAST({name} AS BOOLEAN)"))
+            case "decimal(10,2)" | "decimal(12,2)":
+                return f"CAST({name} AS INT)"
+            case "string":
+                return self.random.choice((f"TRY_CAST({name} AS INT)", f"upper({name})"))
+            case "date":
+                return f"year({name})"
+            case _:
+                return name
 
     def _of_time(self, columns: Columns) -> str:
         """A condition that the clock can change."""
@@ -158,7 +194,9 @@ class Expressions:
                     f"length({text})", f"CAST({self.condition(columns, 0)} AS INT)", f"map('x', {one}, '', {other})[{key}]",
                 ]  # fmt: skip
             case "string":
-                return [f"({one} || {other})", f"upper({one})", f"CAST({self._value(columns, INT, 0)} AS STRING)"]
+                exact = [f"CAST({c.sql} AS STRING)" for c in columns if c.type in (DECIMAL, WIDE)]
+                texts = [f"({one} || {other})", f"upper({one})", f"CAST({self._value(columns, INT, 0)} AS STRING)"]
+                return [*texts, *exact]
             case "decimal(10,2)":
                 return [f"CAST({one} / 4 AS DECIMAL(10,2))", f"CAST({self._value(columns, INT, 0)} AS DECIMAL(10,2))"]
             case "date":

@@ -10,9 +10,19 @@ from functools import partial
 from random import Random
 
 from tests.fuzz.aggregates import grouped_items, window_items
-from tests.fuzz.expressions import INT, Col, Columns, Expressions, Query
+from tests.fuzz.expressions import DECIMAL, INT, WIDE, Col, Columns, Expressions, Query
 from tests.fuzz.pivots import pivoted, unpivoted
-from tests.fuzz.shapes import aliases, lateral, lateral_view, recursion, same_names, windows_of_groups, without_column
+from tests.fuzz.shapes import (
+    aliases,
+    joined_windows,
+    lateral,
+    lateral_view,
+    mixed_sides,
+    recursion,
+    same_names,
+    windows_of_groups,
+    without_column,
+)
 from tests.fuzz.tables import TABLES
 from tests.fuzz.views import UPSTREAM
 
@@ -61,6 +71,8 @@ class Queries:
             partial(pivoted, self): 1,
             partial(unpivoted, self): 0.7,
             partial(recursion, self): 0.7,
+            partial(mixed_sides, self): 1,
+            partial(joined_windows, self): 1,
         }
         return self.random.choices(list(shapes), list(shapes.values()))[0](depth)
 
@@ -113,7 +125,7 @@ class Queries:
     def _ranked(self, depth: int) -> Query:
         """The first rows of each group."""
         source, columns = self.source(depth)
-        partition = self.random.choice(columns).sql
+        partition = self.expressions.coarser(columns)
         ordered = ", ".join(column.sql for column in columns)
         rank = self.random.choice(("row_number()", "rank()"))
         window = f"{rank} OVER (PARTITION BY {partition} ORDER BY {ordered})"
@@ -137,14 +149,22 @@ class Queries:
         left = self.query(depth - 1)
         right_columns = self.source(depth - 1)
         source, columns = right_columns
-        items = [self.expressions.value(columns, column.type) for column in left.columns]
+        items = [self.expressions.value(columns, self._beside(column.type)) for column in left.columns]
         right = self.made(f"SELECT {{}} FROM {source}{self.where(columns)}", items)
         alias = self.name("q")
         shown = ", ".join(f"{alias}.{column.sql}" for column in left.columns)
         return Query(
             f"SELECT {shown} FROM (SELECT * FROM ({left.sql}) {operator} SELECT * FROM ({right.sql})) AS {alias}",
-            left.columns,
+            tuple(
+                Col(column.sql, column.type if column.type == item.type else WIDE)
+                for column, item in zip(left.columns, items, strict=True)
+            ),
         )
+
+    def _beside(self, type_: str) -> str:
+        """A type that a set operation may have on its other side."""
+        others = {INT: DECIMAL, DECIMAL: INT, WIDE: INT}
+        return others[type_] if type_ in others and self.random.random() < 0.35 else type_
 
     # Parts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fuzz.aggregates import grouped_items
-from tests.fuzz.expressions import ARRAY, INT, STRING, Col, Query
+from tests.fuzz.expressions import ARRAY, DECIMAL, INT, STRING, STRUCT, WIDE, Col, Query
 from tests.fuzz.tables import TABLES
 
 if TYPE_CHECKING:
@@ -92,6 +92,60 @@ def windows_of_groups(queries: Queries, depth: int) -> Query:
     )
     grouped = f"SELECT {{}} FROM {source}{queries.where(columns)} GROUP BY {listed}{having}"
     return queries.made(grouped, [*keys, made])
+
+
+def mixed_sides(queries: Queries, _depth: int) -> Query:
+    """What tells the common type of a set operation from the types of its sides, as a value, a key or a condition."""
+    random = queries.random
+    alias, number, other = queries.name("q"), queries.name("x"), queries.name("y")
+    sides = []
+    for kind in random.sample((INT, DECIMAL), k=2):
+        source, columns = queries.relation(0)
+        items = (queries.expressions.value(columns, type_, depth=0).sql for type_ in (kind, INT))
+        listed = ", ".join(f"{item} AS {name}" for item, name in zip(items, (number, other), strict=True))
+        sides.append(f"SELECT {listed} FROM {source}{queries.where(columns)}")
+    operator = random.choice(("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT ALL"))
+    source = f"({f' {operator} '.join(sides)}) AS {alias}"
+    columns = [Col(f"{alias}.{number}", WIDE), Col(f"{alias}.{other}", INT)]
+    text = Col(f"CAST({alias}.{number} AS STRING)", STRING)
+    match random.randrange(4):
+        case 0:
+            return queries.made(f"SELECT {{}} FROM {source}{queries.where(columns)}", [text, columns[1]])
+        case 1:
+            computed, having = grouped_items(random, queries.expressions, columns, [text])
+            return queries.made(f"SELECT {{}} FROM {source} GROUP BY {text.sql}{having}", [text, *computed])
+        case 2:
+            condition = f"{text.sql} LIKE '%{random.choice(('.00', '.50', '1', '-1'))}'"
+            return queries.made(f"SELECT {{}} FROM {source} WHERE {condition}", columns)
+        case _:
+            joined, others = queries.relation(0)
+            matched = random.choice([c.sql for c in others if c.type in (INT, DECIMAL, STRING)])
+            kind = random.choice(_OUTER)
+            on = f"{text.sql} = CAST({matched} AS STRING)"
+            return queries.made(f"SELECT {{}} FROM {source} {kind} {joined} ON {on}", [*columns, *others[:2]])
+
+
+def joined_windows(queries: Queries, depth: int) -> Query:
+    """Window functions joined by a column that their partitions are made of, or by it and another column."""
+    random = queries.random
+    source, columns = queries.source(max(depth - 1, 0))
+    key = random.choice([c for c in columns if c.type not in (ARRAY, STRUCT)])
+    number = queries.expressions.value(columns, INT, depth=0)
+    partition = queries.expressions.coarser([key])
+    counted = Col(f"CAST(count(*) OVER (PARTITION BY {partition}) AS INT)", INT)
+    windows = queries.made(f"SELECT {{}} FROM {source}{queries.where(columns)}", [key, number, counted])
+    alias = queries.name("q")
+    own = [Col(f"{alias}.{column.sql}", column.type) for column in windows.columns]
+    other, others = queries.relation(0)
+    matching = [column.sql for column in others if column.type == key.type]
+    if not matching:
+        return windows
+    matched = random.choice(matching)
+    added = f" + {own[1].sql}" if key.type == INT and random.random() < 0.3 else ""
+    on = f"{own[0].sql} {random.choice(('=', '<=>'))} {matched}{added}"
+    return queries.made(
+        f"SELECT {{}} FROM ({windows.sql}) AS {alias} {random.choice(_OUTER)} {other} ON {on}", [*own, *others[:2]]
+    )
 
 
 def lateral_view(queries: Queries, source: str, columns: list[Col]) -> tuple[str, list[Col]]:

@@ -31,9 +31,16 @@ TABLES = {
 _VALUES: dict[str, list[object]] = {
     "int": [None, 0, 1, 1, 2, 3, -1],
     "bigint": [None, 0, 7, 2**63 - 1, -(2**63)],
-    "string": [None, "", "x", "x", "xy", "X"],
+    "string": [None, "", "x", "x", "xy", "X", "1", "01"],
     "date": [None, datetime.date(2024, 1, 31), datetime.date(2024, 2, 29), datetime.date(1582, 10, 4)],
-    "decimal(10,2)": [None, Decimal("0.00"), Decimal("0.05"), Decimal("1.50"), Decimal("-99999999.99")],
+    "decimal(10,2)": [
+        None,
+        Decimal("0.00"),
+        Decimal("0.05"),
+        Decimal("1.00"),
+        Decimal("1.50"),
+        Decimal("-99999999.99"),
+    ],
 }
 
 
