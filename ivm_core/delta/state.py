@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from ivm_core.delta.accumulators import Accumulator, Accumulators, Unmergeable, accumulate
 from ivm_core.delta.reasons import Code
-from ivm_core.plan.inexact import exact_keys, inexact_columns, is_inexact
+from ivm_core.plan.inexact import exact_keys, inexact_columns, is_inexact, unmatched_columns
 from ivm_core.plan.nodes import (
     HIDDEN_PREFIX,
     Aggregate,
@@ -114,6 +114,9 @@ def derive_state(plan: Plan) -> StateLayout:
         stack.pop()
     if stack and _is_grouped(stack[-1].source):
         return _bag(stack[-1].source, stack)
+    if isinstance(plan, Project) and unmatched_columns(plan) and not unmatched_columns(plan.source):
+        # The numbers are stored; what is made of them is computed when the view is read.
+        return _bag(plan.source, [plan])
     return _bag(plan, [])
 
 

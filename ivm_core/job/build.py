@@ -30,6 +30,7 @@ from ivm_core.job.model import (
     WriteKind,
 )
 from ivm_core.job.parts import Parts, step_scan
+from ivm_core.job.strategy import check_rows_match
 from ivm_core.plan.nodes import (
     WEIGHT,
     Aggregate,
@@ -90,6 +91,7 @@ def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
 
 def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
     """ΔV, netted."""
+    check_rows_match(layout)
     delta = net(differentiate(layout.stored, changed))
     parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
     inexact = approximate_columns(layout.stored)

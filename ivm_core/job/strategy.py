@@ -6,12 +6,15 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.linearity import Rule, classify
 from ivm_core.delta.state import StateKind, StateLayout
+from ivm_core.errors import NoRule
 from ivm_core.job.compile import CompiledView
+from ivm_core.plan.inexact import unmatched_columns
 
 
 def strategy_of(compiled: CompiledView) -> tuple[Strategy, Reason, str]:
     """The strategy of a batch in which every base table changed. Raises NoRule where an operator has no rule."""
     differentiate(compiled.plan, frozenset(compiled.tables))
+    check_rows_match(compiled.layout)
     return incremental_strategy(compiled.layout)
 
 
@@ -24,3 +27,12 @@ def incremental_strategy(layout: StateLayout) -> tuple[Strategy, Reason, str]:
     if recomputed:
         return Strategy.AFFECTED, Reason.AFFECTED_KEYS, f"{recomputed[0].operator}: {recomputed[0].reason}"
     return Strategy.INCREMENTAL, Reason.LINEAR, ""
+
+
+def check_rows_match(layout: StateLayout) -> None:
+    """Raise NoRule where rows to take away from a bag could not be found: a text of a floating-point sum, for one.
+
+    Another evaluation gives another text, and no text is near to another.
+    """
+    for name in unmatched_columns(layout.stored) if layout.kind is StateKind.BAG else ():
+        raise NoRule(name, "it is made of floating-point sums, and is not known to be a number of that kind")

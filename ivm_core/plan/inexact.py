@@ -8,6 +8,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from ivm_core.plan.from_sql_aggregates import is_aggregate
+from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import (
     Aggregate,
     Changes,
@@ -34,7 +36,14 @@ from ivm_core.plan.schema import type_of, types_of
 
 _FLOATS = ("float", "double")
 _SMALL = ("tinyint", "smallint", "int")  # their averages are exact: Spark adds integers below 2^53
-_EXACT = (exp.Min, exp.Max, exp.AnyValue, exp.First, exp.Last)  # of the values that are there
+# Of the values that are there, by their order, or counts of them; a user's own function is taken to be deterministic.
+_EXACT = (
+    exp.Min, exp.Max, exp.ArgMin, exp.ArgMax, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.NthValue,
+    exp.Lag, exp.Lead, exp.Mode, exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.ArrayAgg,
+    exp.ArrayUniqueAgg, exp.GroupConcat, exp.Count, exp.CountIf, exp.RegrCount, exp.BitwiseAndAgg, exp.BitwiseOrAgg,
+    exp.BitwiseXorAgg, exp.AnonymousAggFunc,
+)  # fmt: skip
+_EXACT_NAMES = ("max_by", "min_by", "percentile", "percentile_cont", "percentile_disc", "count_min_sketch")
 _known: dict[int, tuple[Plan, frozenset[str]]] = {}
 _MOST = 20_000
 
@@ -52,6 +61,12 @@ def inexact_columns(plan: Plan) -> frozenset[str]:
 def is_inexact(plan: Plan) -> bool:
     """True where such values decide which rows the plan has."""
     return any(_decided_by(node) for node in walk(plan))
+
+
+def unmatched_columns(plan: Plan) -> tuple[str, ...]:
+    """The columns with such values that are no floating-point numbers, or may be none: one near to another cannot be told."""
+    types = types_of(plan)
+    return tuple(name for name in plan.names if name in inexact_columns(plan) and types.get(name) not in _FLOATS)
 
 
 def exact_keys(keys: tuple[exp.Expression, ...], *inputs: Plan) -> tuple[exp.Expression, ...]:
@@ -102,8 +117,15 @@ def _sums(results: Iterable[Named], source: Plan) -> frozenset[str]:
 
 
 def _adds(call: exp.Expression, below: dict[str, str | None]) -> bool:
-    function = next(call.find_all(exp.AggFunc), None)
-    if function is None or isinstance(function, _EXACT) or type_of(call, below) not in _FLOATS:
+    """Whether the aggregate may add floating-point numbers: where its type is not known, it may."""
+    function = next((node for node in call.walk() if is_aggregate(node)), None)
+    if function is None or sql_name(function) in _EXACT_NAMES:
+        return False
+    if isinstance(function, _EXACT) and not isinstance(
+        function, exp.ApproxQuantile
+    ):  # which depends on what it saw first
+        return False
+    if type_of(call, below) not in (*_FLOATS, None):
         return False
     argument = function.this
     is_small = isinstance(argument, exp.Expression) and type_of(argument, below) in _SMALL

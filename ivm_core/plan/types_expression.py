@@ -38,10 +38,13 @@ _INT = (
     exp.Year, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.Week, exp.WeekOfYear, exp.Quarter,
     exp.Hour, exp.Minute, exp.Second, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile,
 )  # fmt: skip
-_BIGINT = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.GroupingId, exp.IntDiv, exp.UnixMicros)
+_BIGINT = (exp.Count, exp.CountIf, exp.RegrCount, exp.ApproxDistinct, exp.GroupingId, exp.IntDiv, exp.UnixMicros)
 _DOUBLE = (
     exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.Variance, exp.VariancePop, exp.Corr, exp.CovarSamp, exp.CovarPop,
-    exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.PercentRank, exp.CumeDist,
+    exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.PercentRank, exp.CumeDist, exp.Sin, exp.Cos, exp.Tan,
+    exp.Asin, exp.Acos, exp.Atan, exp.Atan2, exp.Sinh, exp.Cosh, exp.Tanh, exp.Asinh, exp.Acosh, exp.Atanh, exp.Cot,
+    exp.Sec, exp.Csc, exp.Degrees, exp.Radians, exp.Sign, exp.Rint, exp.Pi, exp.Skewness, exp.Kurtosis, exp.RegrSlope,
+    exp.RegrIntercept, exp.RegrR2, exp.RegrSxx, exp.RegrSyy, exp.RegrSxy, exp.RegrAvgx, exp.RegrAvgy,
 )  # fmt: skip
 _STRING = (exp.Upper, exp.Lower, exp.Initcap, exp.Trim, exp.RegexpReplace, exp.Replace, exp.GroupConcat, exp.ConcatWs)
 _DATE = (exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.AddMonths, exp.LastDay, exp.TsOrDsToDate, exp.DateTrunc)
@@ -50,6 +53,10 @@ _SAME_AS_FIRST = (
     exp.NthValue, exp.ArgMax, exp.ArgMin, exp.Mode, exp.IgnoreNulls, exp.RespectNulls, exp.Abs, exp.Neg, exp.Nullif,
     exp.Window, exp.Filter, exp.ArrayFilter, exp.ArraySort, exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg,
 )  # fmt: skip
+_NAMED = {
+    **dict.fromkeys(("hypot", "expm1", "log1p", "e"), "double"),
+    "timestamp_micros": "timestamp",
+}
 _EXTRACTED_INT = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "DOY", "HOUR", "MINUTE")
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")
 _DAY_UNITS = ("DAY", "WEEK", "MONTH", "YEAR", "QUARTER")
@@ -116,8 +123,8 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
         case exp.GenerateSeries():
             ends = [of(expression.args[end]) for end in ("start", "end")]
             return f"array<{common_type(*ends)}>" if all(end in INTEGRAL for end in ends) else None
-        case exp.Anonymous() if str(expression.this).lower() == "timestamp_micros":
-            return "timestamp"
+        case exp.Anonymous() if str(expression.this).lower() in _NAMED:
+            return _NAMED[str(expression.this).lower()]
         case exp.Anonymous() if is_raise(expression):
             return "void"
     if isinstance(expression, _SAME_AS_FIRST):

@@ -7,8 +7,9 @@ from random import Random
 import pytest
 from sqlglot import parse_one
 
-from ivm_core.cost.model import Reason
+from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.state import StateKind
+from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.compile import compile_view
 from ivm_core.job.strategy import strategy_of
@@ -21,6 +22,7 @@ TABLES = {
     "s.u": TableSchema("s.u", (("k", "int"), ("n", "string"))),
 }
 SUMS = "(select k, sum(f) as s from s.t group by k)"
+SINES = "(select k, sum(sin(f)) as s from s.t group by k)"
 FINER = "(select k, m, sum(f) as s from s.t group by k, m)"
 GROUPED, BAG = StateKind.RECOMPUTED_GROUPS, StateKind.BAG
 VIEWS = {
@@ -40,6 +42,12 @@ VIEWS = {
     f"select m, count(*) as n from {FINER} where s > 0.65 group by m": GROUPED,
     f"select m, sum(cast(round(s, 2) as decimal(20, 2))) as x from {FINER} group by m": GROUPED,
     f"select u.n, max(g.s) as x from s.u join {SUMS} g on u.k = g.k group by u.n": GROUPED,
+    f"select s, collect_set(k) as ks from {SINES} group by s": BAG,
+    f"select distinct s from {SINES}": BAG,
+    "select s, count(*) as n from (select k, kurtosis(f) as s from s.t group by k) group by s": BAG,
+    "select s, count(*) as n from (select k, regr_slope(f, m) as s from s.t group by k) group by s": BAG,
+    f"select u.n, cast(g.s as string) as x from s.u join {SUMS} g on u.k = g.k": BAG,
+    f"select u.n, cast(g.s * 1000000 as decimal(30, 12)) as x, g.s > 1 as y from s.u join {SUMS} g on u.k = g.k": BAG,
     "select m, max(a) as x from (select k, m, avg(k) as a from s.t group by k, m) group by m": StateKind.MERGED_GROUPS,
 }
 
@@ -72,6 +80,23 @@ def test_no_row_is_wrong(query: str, seed: int) -> None:
             run(connection, batch_job(view, frozenset(view.tables), strategy, reason), "state")
             run(connection, full_job(view, Reason.FIRST_BUILD), "anew")
             assert bag(visible(connection, view, "state")) == bag(visible(connection, view, "anew"))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"select u.n, g.x from s.u join (select k, cast(s as string) as x from {SUMS}) g on u.k = g.k union all select n, n from s.u",
+        "select u.n, g.x from s.u join (select k, approx_percentile(m, 0.5) as x from s.t group by k) g on u.k = g.k",
+        "select u.n, g.x from s.u join (select k, try_sum(f) as x from s.t group by k) g on u.k = g.k",
+        "select u.n, g.x from s.u join (select k, sum(some_function(f)) as x from s.t group by k) g on u.k = g.k",
+    ],
+)
+def test_rows_that_cannot_be_found_again_are_computed_anew(query: str) -> None:
+    view = compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES)
+    with pytest.raises(NoRule, match="made of floating-point sums"):
+        strategy_of(view)
+    with pytest.raises(NoRule):
+        batch_job(view, frozenset(view.tables), Strategy.AFFECTED, Reason.AFFECTED_KEYS)
 
 
 def _fact(random: Random, values: tuple[float, ...]) -> Row:
