@@ -164,6 +164,9 @@ def _wider(left: Type, right: Type) -> Type | None:
         return "timestamp"
     if {left, right} == {"date", "timestamp_ntz"}:
         return "timestamp_ntz"
+    if left.startswith("array<") and right.startswith("array<"):
+        element = _wider(left.removeprefix("array<")[:-1], right.removeprefix("array<")[:-1])
+        return f"array<{element}>" if element else None
     return None
 
 

@@ -54,6 +54,10 @@ def test_types_of_expressions(sql: str, expected: str | None) -> None:
         (("decimal(38,10)", "decimal(38,0)"), "decimal(38,0)"),
         (("date", "timestamp"), "timestamp"),
         (("array<int>", "array<int>"), "array<int>"),
+        (("array<int>", "array<void>"), "array<int>"),
+        (("array<array<int>>", "array<array<decimal(10,2)>>"), "array<array<decimal(12,2)>>"),
+        (("array<int>", "array<string>"), None),
+        (("array<int>", "int"), None),
     ],
 )
 def test_common_types(types: tuple[str | None, ...], expected: str | None) -> None:
