@@ -94,7 +94,10 @@ class ChangedRows:
 def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelation:
     """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold, of plain types."""
     if few:
-        rows, schema = fetch(frame.limit(HERE + 1))
+        try:
+            rows, schema = fetch(frame.limit(HERE + 1))
+        except pa.ArrowInvalid:  # a missing struct of fields that are never NULL, which Arrow cannot tell
+            return keep(frame)
         if rows.num_rows <= HERE and all(is_plain(column.dataType.simpleString()) for column in schema.fields):
             return held(spark, rows)
     return keep(frame)

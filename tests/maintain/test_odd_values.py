@@ -128,3 +128,17 @@ def test_rows_with_variants_are_refreshed_in_full(engine, spark):
     run(spark, f"UPDATE delta.`{location}` SET v = parse_json('[2]') WHERE id = 1")
     found = engine.validate("odd.kept")
     assert (found.ok, found.missing_count, found.unexpected_count) == (False, 1, 1)
+
+
+def test_a_missing_struct_of_fields_that_are_never_null(engine, spark):
+    run(
+        spark,
+        f"CREATE TABLE odd.facts (g int, v int) {FEED}",
+        "INSERT INTO odd.facts VALUES (1, 1), (1, 1), (2, 3), (2, 4)",
+    )
+    struct = "named_struct('v', v, 'text', '')"
+    queries = {
+        "rows": f"SELECT g, CASE WHEN v > 1 THEN {struct} END AS s FROM odd.facts",
+        "cube": f"SELECT g, v, CASE WHEN count(DISTINCT {struct}) = 1 THEN mode({struct}) END AS s FROM odd.facts GROUP BY CUBE (g, v)",
+    }
+    follow(engine, spark, queries, "INSERT INTO odd.facts VALUES (1, 2), (3, 3)", "DELETE FROM odd.facts WHERE v = 4")
