@@ -44,7 +44,7 @@ _DOUBLE = (
     exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.PercentRank, exp.CumeDist, exp.Sin, exp.Cos, exp.Tan,
     exp.Asin, exp.Acos, exp.Atan, exp.Atan2, exp.Sinh, exp.Cosh, exp.Tanh, exp.Asinh, exp.Acosh, exp.Atanh, exp.Cot,
     exp.Sec, exp.Csc, exp.Degrees, exp.Radians, exp.Sign, exp.Rint, exp.Pi, exp.Skewness, exp.Kurtosis, exp.RegrSlope,
-    exp.RegrIntercept, exp.RegrR2, exp.RegrSxx, exp.RegrSyy, exp.RegrSxy, exp.RegrAvgx, exp.RegrAvgy,
+    exp.RegrIntercept, exp.RegrR2, exp.RegrSxx, exp.RegrSyy, exp.RegrSxy,
 )  # fmt: skip
 _STRING = (exp.Upper, exp.Lower, exp.Initcap, exp.Trim, exp.RegexpReplace, exp.Replace, exp.GroupConcat, exp.ConcatWs)
 _DATE = (exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.AddMonths, exp.LastDay, exp.TsOrDsToDate, exp.DateTrunc)
@@ -91,6 +91,8 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return common_type(of(expression.args["true"]), of(expression.args.get("false") or exp.Null()))
         case exp.Coalesce() | exp.Greatest() | exp.Least():
             return common_type(of(expression.this), *(of(e) for e in expression.expressions))
+        case exp.RegrAvgy(this=averaged) | exp.RegrAvgx(expression=averaged):
+            return of(exp.Avg(this=averaged.copy()))
         case exp.Sum() | exp.Avg():
             return _sum_or_avg(expression, of(_argument(expression)))
         case exp.Round() | exp.Ceil() | exp.Floor():
