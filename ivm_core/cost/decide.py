@@ -59,7 +59,7 @@ def decide(
         if changed is not None and base and changed / base > UNMEASURED_FRACTION:
             return decision(cheaper, f"{changed} of {base} base rows changed")
         return decision(incremental, incremental.detail)
-    if predicted_full + statistics.seconds_above < predicted_incremental and not _untried(statistics):
+    if predicted_full < predicted_incremental and not _untried(statistics):
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     return decision(incremental, incremental.detail)
 

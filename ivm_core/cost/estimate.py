@@ -49,19 +49,6 @@ def incremental_seconds(statistics: Statistics) -> float | None:
     return _proportional(measured, statistics.changed_rows)
 
 
-def seconds_lost(statistics: Statistics) -> float:
-    """What a batch of the view takes longer where it has to be a full refresh; 0 where neither was measured.
-
-    Without a measured incremental batch, half of the refresh.
-
-    >>> seconds_lost(Statistics((PastBatch(True, 100, 3.0), PastBatch(False, 100, 1.0), PastBatch(True, 0, 3.0))))
-    2.0
-    """
-    full = full_seconds(statistics) or 0.0
-    measured = [batch.seconds for batch in statistics.past if not batch.full][:RECENT]
-    return max(0.0, full - (min(measured) if measured else full / 2))
-
-
 def least_seconds(statistics: Statistics) -> float:
     """What the batch takes at least, by the number of its parts; for batches of a kind that was never measured."""
     return statistics.work * PART_SECONDS

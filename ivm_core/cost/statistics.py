@@ -20,14 +20,9 @@ class PastBatch:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """``past`` newest first; ``changed_rows``, ``base_rows`` and ``work`` of the batch at hand (None, 0: not known).
-
-    ``seconds_above``: what the views above would take longer if this one's rows were all written anew, for each of them
-    is a change then.
-    """
+    """``past`` newest first; ``changed_rows``, ``base_rows`` and ``work`` of the batch at hand (None, 0: not known)."""
 
     past: tuple[PastBatch, ...] = ()
     changed_rows: int | None = None
     base_rows: int | None = None
     work: float = 0.0
-    seconds_above: float = 0.0

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ivm_core.batch.model import Batch
 from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import BatchRecord, ViewRecord
 from ivm_core.cost.decide import decide
-from ivm_core.cost.estimate import seconds_lost
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
 from ivm_core.errors import NoRule
@@ -35,12 +33,7 @@ def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch
         obstacle = obstacle or _history_gone(session, batch, job)
     except NoRule as error:
         incremental = Decision(Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error))
-    statistics, policy = _statistics(session, view, batch), policy or Policy(view.policy)
-    decision = decide(policy, incremental, statistics, obstacle)
-    if decision.reason is not Reason.CHEAPER:
-        return decision
-    # Only now is it worth asking.
-    return decide(policy, incremental, replace(statistics, seconds_above=_seconds_above(session, view)), obstacle)
+    return decide(policy or Policy(view.policy), incremental, _statistics(session, view, batch), obstacle)
 
 
 def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:
@@ -111,24 +104,6 @@ def _computed(session: Session, view: str) -> Iterator[BatchRecord]:
     for record in session.catalog.history(view, HISTORY):
         if record.error is None and record.strategy not in (Strategy.NOOP, Strategy.REWIND, Strategy.REPAIR):
             yield record
-
-
-def _seconds_above(session: Session, view: ViewRecord) -> float:
-    """What a full refresh of the view costs those above it; nothing where it has few rows, which are soon compared."""
-    ((_, facts),) = session.facts([view.name])
-    if facts.rows is not None and facts.rows <= MOST_ROWS_ABOVE:
-        return 0.0
-    above: set[str] = set()
-    waiting = list(session.catalog.dependants(view.name))
-    while waiting:
-        name = waiting.pop()
-        if name not in above:
-            above.add(name)
-            waiting += session.catalog.dependants(name)
-    for name in above - session.lost_seconds.keys():
-        past = (PastBatch(r.strategy == Strategy.FULL, 0, r.seconds) for r in _computed(session, name))
-        session.lost_seconds[name] = seconds_lost(Statistics(tuple(past)))
-    return sum(session.lost_seconds[name] for name in above)
 
 
 def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:

@@ -54,7 +54,6 @@ class Session:
         self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
         self._shown: dict[str, tuple[str, str]] = {}  # views in the Spark session: location, visible SELECT
         self._logs: dict[tuple[int, str], TableLog] = {}  # by thread: what is read of a log is kept in it
-        self.lost_seconds: dict[str, float] = {}  # by view, kept for a block of shared reads: see ``decision``
         self._rows: dict[str, int | None] = {}  # as first asked in a block: jobs need not change with every row
         self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
 
@@ -119,7 +118,6 @@ class Session:
             self._changes = None
             # The next block's tables may be of another size: what is kept in memory and joined first depends on it.
             self._logs.clear()
-            self.lost_seconds.clear()
             self._rows.clear()
 
     @contextmanager
