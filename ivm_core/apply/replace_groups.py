@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ivm_core.apply.names import SOURCE, TARGET, col, named, same, table
 from ivm_core.job.model import VANISHED, Write
+from ivm_core.plan.types import is_comparable
 
 
 def rewrite_state(write: Write, state: str, batch: str) -> exp.Query:
@@ -33,7 +34,7 @@ def merge_into_state(
     A row equal to the stored one is left alone, unless it has a type that cannot be compared.
     """
     values = tuple(name for name in write.columns if name not in write.keys)
-    comparable = all(not types.get(name, "").startswith(("map<", "variant")) for name in values)
+    comparable = all(is_comparable(types.get(name)) for name in values)
     changed = exp.Not(this=exp.Paren(this=same(TARGET, SOURCE, values))) if comparable and values else None
     update = exp.Update(expressions=[exp.EQ(this=col(name, TARGET), expression=col(name, SOURCE)) for name in values])
     insert = exp.Insert(

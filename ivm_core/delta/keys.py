@@ -29,11 +29,9 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import as_operand, both, substitute
 from ivm_core.plan.schema import type_of, types_of
+from ivm_core.plan.types import is_comparable
 
 KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
-# Spark neither groups nor joins by these.
-_INCOMPARABLE = ("variant", "geometry", "geography")
-_UNGROUPABLE = ("map<", *_INCOMPARABLE)
 
 
 def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression], prefix: str = KEY_PREFIX) -> Aggregate:
@@ -45,7 +43,7 @@ def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression], prefix: st
     """
     types = types_of(delta)
     for expression in expressions:
-        if not is_groupable(_type(expression, types)):
+        if not is_comparable(_type(expression, types)):
             raise NoRule(expression.sql("spark"), f"{_type(expression, types)} cannot be a key")
     if not expressions:
         return Aggregate(delta, (Named(f"{prefix}1", exp.Literal.number(1)),), ())
@@ -118,7 +116,7 @@ def net(delta: Plan) -> Plan:
     """Equal rows added up, those with weight 0 dropped; unchanged where a column is not known to be comparable."""
     types = types_of(delta)
     rows = tuple(name for name in delta.names if name != WEIGHT)
-    if not all(types.get(name) is not None and is_groupable(types[name]) for name in rows):
+    if not all(types.get(name) is not None and is_comparable(types[name]) for name in rows):
         return delta
     summed = Aggregate(delta, keep(rows), (Named(WEIGHT, exp.Sum(this=column(WEIGHT))),))
     return Filter(summed, exp.NEQ(this=column(WEIGHT), expression=exp.Literal.number(0)))
@@ -131,16 +129,6 @@ def is_net(plan: Plan) -> bool:
             return name == WEIGHT and references(condition) == {WEIGHT}
         case _:
             return False
-
-
-def is_groupable(type_: str | None) -> bool:
-    """True unless the Spark type is known to contain one that cannot be compared."""
-    return type_ is None or not any(part in type_.lower() for part in _UNGROUPABLE)
-
-
-def has_equality(type_: str | None) -> bool:
-    """Whether equal values of the type can be found by GROUP BY, which takes maps too; unknown types are let through."""
-    return type_ is None or not any(part in type_.lower() for part in _INCOMPARABLE)
 
 
 def _type(expression: exp.Expression, types: Mapping[str, str | None]) -> str | None:

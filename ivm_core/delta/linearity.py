@@ -10,7 +10,6 @@ from typing import assert_never
 from sqlglot import exp
 
 from ivm_core.delta.differentiate import common_partition
-from ivm_core.delta.keys import is_groupable
 from ivm_core.delta.reasons import Code
 from ivm_core.plan.inexact import exact_keys
 from ivm_core.plan.nodes import (
@@ -38,6 +37,7 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import conjuncts
 from ivm_core.plan.schema import type_of, types_of
+from ivm_core.plan.types import is_comparable
 
 
 class Rule(StrEnum):
@@ -121,7 +121,7 @@ def _keyed(plan: Plan, keys: Sequence[exp.Expression], unit: str, codes: tuple[C
     types = types_of(sources(plan)[0])
     for key in keys:
         type_ = type_of(key, types)
-        if not is_groupable(type_):
+        if not is_comparable(type_):
             return OperatorRule(
                 _name(plan), Rule.WHOLE, f"{_text(key)} is a {type_}, which cannot be a key", Code.NO_RULE
             )

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ivm_core.batch.model import TableRange
-from ivm_core.delta.keys import is_groupable
 from ivm_core.engine.key_rows import KeyRows, Keys, KeySet, read_key_rows
 from ivm_core.engine.model import Relation
 from ivm_core.engine.queries import frame_of
@@ -24,6 +23,7 @@ from ivm_core.engine.snapshots import Snapshots
 from ivm_core.job.facts import LARGE
 from ivm_core.job.model import Bound, Input, Slice
 from ivm_core.plan.nodes import WEIGHT
+from ivm_core.plan.types import is_comparable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -106,7 +106,7 @@ class BothStates:
     def _earlier(self, relation: Relation, covered: TableRange, rows: KeyRows) -> DataFrame | None:
         """The rows before the batch; None where only Spark can tell which of them are equal."""
         types = {name: type_ for name, type_ in rows.types.items() if name in rows.columns}
-        if not all(is_groupable(type_) and not _has_floats(type_) for type_ in types.values()):
+        if not all(is_comparable(type_) and not _has_floats(type_) for type_ in types.values()):
             return None
         changed = self._changes(relation, covered, rows.columns).here
         if changed is None:

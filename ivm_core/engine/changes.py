@@ -174,7 +174,7 @@ class ChangeCache:
                 same = changes.netted and netted.num_rows == whole.here.num_rows
                 return ChangedRows(whole if same else held(self.spark, netted), netted=True)
         projected = whole.frame.select(*selected(relation, wanted), WEIGHT)
-        return ChangedRows(replace(whole, frame=net(projected, names)), netted=True)
+        return ChangedRows(replace(whole, frame=net(projected, relation, wanted)), netted=True)
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""
@@ -213,7 +213,7 @@ class ChangeCache:
             frame = self._weighted(relation, covered, columns, self._feed(relation, covered))
             netted = _is_netted(covered)
             if netted:
-                frame = net(frame, columns_named(relation, columns))
+                frame = net(frame, relation, columns)
             return ChangedRows(compute(self.spark, frame, few=few and all_plain(relation, columns)), netted)
         except SPARK_FAILURES as error:
             if not any(code in str(error) for code in _NO_FEED):
@@ -227,7 +227,7 @@ class ChangeCache:
             self.snapshots.read(relation, version).selectExpr(*selected(relation, columns), weight(sign))
             for sign, version in ((1, covered.to_version), (-1, covered.from_version))
         ]
-        frame = net(parts[0].unionAll(parts[1]), columns_named(relation, columns))
+        frame = net(parts[0].unionAll(parts[1]), relation, columns)
         return ChangedRows(compute(self.spark, frame, few=few and all_plain(relation, columns)), netted=True)
 
     def _is_small(self, relation: Relation, covered: TableRange, log: TableLog) -> bool:
@@ -253,7 +253,7 @@ class ChangeCache:
                 return ChangedRows(held(self.spark, here), netted)
         frame = self._weighted(relation, covered, columns, frame_of(self.spark, rows))
         if netted:
-            frame = net(frame, columns_named(relation, columns))
+            frame = net(frame, relation, columns)
         return ChangedRows(compute(self.spark, frame, few=all_plain(relation, columns)), netted)
 
     def _feed(self, relation: Relation, covered: TableRange) -> DataFrame:

@@ -24,6 +24,7 @@ from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.dialect import SparkAsWritten
+from ivm_core.plan.types import has_equality
 from ivm_core.settings import Settings
 from ivm_core.validate.bag_difference import COPIES, bag_difference, count_difference
 from ivm_core.validate.model import DifferingRow, ValidationReport
@@ -96,8 +97,8 @@ def compare(
                 view_side = cache.snapshots.read(view, state_version)
             bindings.bind(_STATE, stored)
             query_side = bindings.run(visible_sql, {STATE_TABLE: bindings.view(_STATE)})
-            bindings.bind(_EXPECTED, _comparable(query_side))
-            bindings.bind(_ACTUAL, _comparable(view_side))
+            bindings.bind(_EXPECTED, _comparable(query_side, view.columns))
+            bindings.bind(_ACTUAL, _comparable(view_side, view.columns))
             outcome = _judge(bindings, view_side.dtypes, approximate, settings.limits.sample_rows)
         finally:
             if measure_full:
@@ -149,14 +150,14 @@ class _Outcome:
         return self.missing_count == 0 and self.unexpected_count == 0
 
 
-def _comparable(rows: DataFrame) -> DataFrame:
+def _comparable(rows: DataFrame, columns: tuple[tuple[str, str], ...]) -> DataFrame:
     """Columns with a VARIANT as JSON: Spark compares no variants."""
-    if not any("variant" in type_ for _, type_ in rows.dtypes):
+    if all(has_equality(type_) for _, type_ in columns):
         return rows
     return rows.selectExpr(
         *(
-            named(call("to_json", col(name)), name).sql("spark") if "variant" in type_ else quoted(name)
-            for name, type_ in rows.dtypes
+            quoted(name) if has_equality(type_) else named(call("to_json", col(name)), name).sql("spark")
+            for name, type_ in columns
         )
     )
 

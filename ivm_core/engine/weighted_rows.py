@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ivm_core.apply.names import col, named, number, signed
-from ivm_core.delta.keys import has_equality
 from ivm_core.engine.model import Relation
 from ivm_core.engine.small import is_plain
 from ivm_core.engine.snapshots import quoted
 from ivm_core.plan.nodes import HIDDEN_PREFIX, WEIGHT
+from ivm_core.plan.types import has_equality
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,20 +29,27 @@ WEIGHT_OF_CHANGE = named(
 _NOT_ZERO = exp.NEQ(this=col(WEIGHT), expression=number(0)).sql("spark")
 
 
-def net(weighted: DataFrame, names: Sequence[str]) -> DataFrame:
-    """Weights summed over rows with equal ``names``, zeros dropped. NULL equals NULL and NaN equals NaN.
+def net(weighted: DataFrame, relation: Relation, columns: Iterable[str]) -> DataFrame:
+    """Weights summed over rows with equal ``columns`` of the relation, zeros dropped. NULL equals NULL, NaN equals NaN.
 
     −0.0 and 0.0 stay two values, though they are equal: a query may show them as text, and grouping makes them one.
     Rows with a VARIANT stay as they are, for Spark does not compare those.
     """
-    if not all(has_equality(type_) for name, type_ in weighted.dtypes if name in names):
+    names, types = columns_named(relation, columns), dict(relation.columns)
+    if not all(has_equality(types[name]) for name in names):
         return weighted
-    floating = [name for name, type_ in weighted.dtypes if type_ in ("float", "double") and name in names]
+    floating = [name for name in names if types[name] in ("float", "double")]
+    if not floating:
+        return _summed(weighted, names)
     signs = {name: f"{HIDDEN_PREFIX}sign_{position}" for position, name in enumerate(floating)}
     signed_rows = weighted.selectExpr("*", *(_is_negative_zero(name, sign) for name, sign in signs.items()))
-    summed = signed_rows.groupBy(*(quoted(name) for name in (*names, *signs.values()))).sum(WEIGHT)
-    kept = summed.toDF(*names, *signs.values(), WEIGHT).where(_NOT_ZERO)
-    return kept.selectExpr(*(_with_sign(name, signs.get(name)) for name in names), quoted(WEIGHT)) if signs else kept
+    kept = _summed(signed_rows, [*names, *signs.values()])
+    return kept.selectExpr(*(_with_sign(name, signs.get(name)) for name in names), quoted(WEIGHT))
+
+
+def _summed(weighted: DataFrame, names: Sequence[str]) -> DataFrame:
+    summed = weighted.groupBy(*(quoted(name) for name in names)).sum(WEIGHT)
+    return summed.toDF(*names, WEIGHT).where(_NOT_ZERO)
 
 
 def _is_negative_zero(name: str, sign: str) -> str:

@@ -14,6 +14,7 @@ from ivm_core.engine.small import SmallRelation
 from ivm_core.errors import DriftError
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
+from ivm_core.plan.types import is_comparable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,7 +34,7 @@ def write_bag(writing: Writing) -> Applied:
         rows = bag.repeat_rows(columns, step, writing.batch_number)
         return applied.at(writing.append(rows, applied.inserted))
     stored, aside = writing.show_state(() if writing.write.approximate else columns)
-    has_maps = any("map<" in type_ for _, type_ in stored.dtypes)
+    has_maps = not all(is_comparable(type_) for _, type_ in stored.dtypes)
     if writing.write.approximate and not has_maps:
         return _write_near(writing, stored, applied)
     if writing.rewrites or has_maps:

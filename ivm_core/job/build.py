@@ -10,11 +10,9 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.accumulators import COUNT
 from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import differentiate, without_idle_time
-from ivm_core.delta.keys import has_equality
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
-from ivm_core.errors import NoRule
 from ivm_core.job.chains import largest_first
 from ivm_core.job.compile import CompiledView, approximate_columns
 from ivm_core.job.facts import Facts
@@ -44,7 +42,6 @@ from ivm_core.plan.nodes import (
     keep,
 )
 from ivm_core.plan.rewrite import both, expect_expression
-from ivm_core.plan.schema import types_of
 
 _PRESENT = "__ivm_present"
 
@@ -99,11 +96,8 @@ def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
 
 
 def net(delta: Plan) -> Plan:
-    """Weights summed over equal rows, zeros dropped. Raises NoRule where a column's values cannot be compared."""
+    """Weights summed over equal rows, zeros dropped."""
     names = tuple(name for name in delta.names if name != WEIGHT)
-    for name, type_ in types_of(delta).items():
-        if not has_equality(type_):
-            raise NoRule(name, f"rows with a {type_} cannot be told from one another")
     summed = Aggregate(delta, keep(names), (Named(WEIGHT, exp.Sum(this=column(WEIGHT))),))
     return Filter(summed, _differs(column(WEIGHT)))
 

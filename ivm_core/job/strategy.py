@@ -9,6 +9,8 @@ from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.errors import NoRule
 from ivm_core.job.compile import CompiledView
 from ivm_core.plan.inexact import unmatched_columns
+from ivm_core.plan.schema import types_of
+from ivm_core.plan.types import has_equality
 
 
 def strategy_of(compiled: CompiledView) -> tuple[Strategy, Reason, str]:
@@ -30,9 +32,15 @@ def incremental_strategy(layout: StateLayout) -> tuple[Strategy, Reason, str]:
 
 
 def check_rows_match(layout: StateLayout) -> None:
-    """Raise NoRule where rows to take away from a bag could not be found: a text of a floating-point sum, for one.
+    """Raise NoRule where rows to take away from a bag could not be found.
 
-    Another evaluation gives another text, and no text is near to another.
+    Variants cannot be compared; a text of a floating-point sum is another one after another evaluation, and no text is
+    near to another.
     """
-    for name in unmatched_columns(layout.stored) if layout.kind is StateKind.BAG else ():
+    if layout.kind is not StateKind.BAG:
+        return
+    for name, type_ in types_of(layout.stored).items():
+        if not has_equality(type_):
+            raise NoRule(name, f"rows with a {type_} cannot be told from one another")
+    for name in unmatched_columns(layout.stored):
         raise NoRule(name, "it is made of floating-point sums, and is not known to be a number of that kind")

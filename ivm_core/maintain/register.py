@@ -11,7 +11,6 @@ from sqlglot import exp
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
-from ivm_core.delta.differentiate import differentiate
 from ivm_core.engine.functions import check_functions
 from ivm_core.engine.tables import analyse, describe_table, drop_state, register_table
 from ivm_core.errors import (
@@ -23,6 +22,7 @@ from ivm_core.errors import (
     ViewExistsError,
 )
 from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.strategy import strategy_of
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build
 from ivm_core.plan.clock import CLOCK, spell_for_spark
@@ -98,7 +98,7 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
         _check_types(definition.name, analysed, analyse(session.spark_with_names, to_sql(compiled.plan)))
     if definition.policy is Policy.INCREMENTAL_STRICT:
         try:
-            differentiate(compiled.plan, frozenset(compiled.tables))
+            strategy_of(compiled)
         except NoRule as error:
             raise NotIncrementalError(
                 f"{definition.name} has the policy incremental_strict, but {error}. Change the query, or set "

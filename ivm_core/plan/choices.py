@@ -17,6 +17,7 @@ from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
 from ivm_core.plan.rewrite import as_operand, expect_expression
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.scope import Context, complaint
+from ivm_core.plan.types import is_comparable
 
 Types = Mapping[str, str | None]
 COLLECTED = (exp.ArrayAgg, exp.ArrayUniqueAgg)
@@ -54,7 +55,7 @@ def settle(call: exp.Expression, types: Types) -> exp.Expression:
             return exp.Anonymous(
                 this=head.this, expressions=[value.copy(), _with_value(key, value, types), number.copy()]
             )
-        case exp.Mode() if isinstance(head.this, exp.Expression) and _is_comparable(head.this, types):
+        case exp.Mode() if isinstance(head.this, exp.Expression) and is_comparable(type_of(head.this, types)):
             return exp.Mode(this=head.this.copy(), deterministic=exp.true())
         case exp.GroupConcat():
             return _in_order(head)
@@ -70,7 +71,7 @@ def _extreme(call: exp.Expression, types: Types) -> exp.Expression:
     """The least or greatest value, which is one of those there are; of maps, by their text."""
     value = expect_expression(call.this)
     last = isinstance(call, LAST)
-    if _is_comparable(value, types):
+    if is_comparable(type_of(value, types)):
         return (exp.Max if last else exp.Min)(this=value.copy())
     by = exp.ArgMax if last else exp.ArgMin
     return by(this=value.copy(), expression=_comparable(value, types))
@@ -101,16 +102,11 @@ def _in_order(call: exp.GroupConcat) -> exp.Expression:
 
 def _comparable(value: exp.Expr, types: Types) -> exp.Expression:
     copy = expect_expression(value.copy())
-    return copy if _is_comparable(value, types) else exp.Anonymous(this="to_json", expressions=[copy])
-
-
-def _is_comparable(value: exp.Expr, types: Types) -> bool:
-    """False where the type is known to hold maps or variants."""
-    return not any(word in (type_of(value, types) or "") for word in ("map<", "variant"))
+    return copy if is_comparable(type_of(value, types)) else exp.Anonymous(this="to_json", expressions=[copy])
 
 
 def _check_sortable(call: exp.Expression, types: Types) -> None:
-    if not _is_comparable(call, types):
+    if not is_comparable(type_of(call, types)):
         message = (
             "Collected maps or variants have no certain order, so the result would change from run to run. "
             "Collect to_json(x) instead."

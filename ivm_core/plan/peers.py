@@ -11,6 +11,7 @@ from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Plan, Project, Window, column, keep
 from ivm_core.plan.rewrite import as_operand, expect_expression
 from ivm_core.plan.scope import Context, complaint
+from ivm_core.plan.types import is_comparable
 from ivm_core.plan.types_plan import types_of
 
 # These have no frame, and their result depends on the order of peers.
@@ -41,7 +42,7 @@ def other_columns(source: Plan, order: tuple[exp.Expr, ...], constant: frozenset
     return [
         exp.Ordered(this=column(name), nulls_first=True)
         for name in source.names
-        if name not in named and not any(word in (types.get(name) or "") for word in ("map<", "variant"))
+        if name not in named and is_comparable(types.get(name))
     ]
 
 

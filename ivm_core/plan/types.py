@@ -17,6 +17,9 @@ MIN_ADJUSTED_SCALE = 6
 INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 FRACTIONAL = ("float", "double")
+# Spark neither groups nor joins by the first; by maps it groups, and no more.
+_WITHOUT_EQUALITY = ("variant", "geometry", "geography")
+_WITHOUT_ORDER = ("map<", *_WITHOUT_EQUALITY)
 _NAMES = {
     exp.DType.TEXT: "string",
     exp.DType.TIMESTAMPTZ: "timestamp",
@@ -60,6 +63,16 @@ def parse_type(text: Type) -> exp.DataType | None:
         return exp.DataType.build(text, dialect="spark")
     except (ParseError, ValueError):
         return None
+
+
+def has_equality(type_: Type | None) -> bool:
+    """Whether equal values of the type can be found by GROUP BY, which takes maps too; unknown types are let through."""
+    return type_ is None or not any(part in type_.lower() for part in _WITHOUT_EQUALITY)
+
+
+def is_comparable(type_: Type | None) -> bool:
+    """Whether values of the type can be joined by and ordered; unknown types are let through."""
+    return type_ is None or not any(part in type_.lower() for part in _WITHOUT_ORDER)
 
 
 def decimal(precision: int, scale: int) -> Type:

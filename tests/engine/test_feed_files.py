@@ -84,7 +84,7 @@ def test_the_same_rows_as_from_the_versions_themselves(
         kind = CommitClass.INSERT_ONLY if end <= 3 else CommitClass.MUTATING
         changes = cache.read(read, covered(start, end, kind), names)
         versions = cache._compared(read, covered(start, end), frozenset(names), few=False).frame
-        assert counted(net(changes.frame, names)) == counted(versions)
+        assert counted(net(changes.frame, read, names)) == counted(versions)
         assert changes.frame.schema.simpleString() == versions.schema.simpleString()
 
 

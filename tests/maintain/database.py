@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
     from ivm_core import Engine
 
+
+def run(spark: SparkSession, *statements: str) -> None:
+    for statement in statements:
+        spark.sql(statement).collect()
+
+
 FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
-from tests.maintain.database import difference
+from ivm_core.errors import NotIncrementalError
+from tests.maintain.database import difference, run
 
 pytestmark = pytest.mark.spark
 
@@ -18,11 +19,6 @@ def engine(spark, tmp_path):
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as opened:
         yield opened
     run(spark, "DROP SCHEMA odd CASCADE")
-
-
-def run(spark, *statements: str) -> None:
-    for statement in statements:
-        spark.sql(statement).collect()
 
 
 def follow(engine, spark, queries: dict[str, str], *statements: str) -> None:
@@ -128,6 +124,21 @@ def test_rows_with_variants_are_refreshed_in_full(engine, spark):
     run(spark, f"UPDATE delta.`{location}` SET v = parse_json('[2]') WHERE id = 1")
     found = engine.validate("odd.kept")
     assert (found.ok, found.missing_count, found.unexpected_count) == (False, 1, 1)
+
+
+def test_only_views_that_show_a_variant_have_no_rule(engine, spark):
+    run(spark, f"CREATE TABLE odd.events (id int, v variant) {FEED}")
+    shown = "SELECT id, v FROM odd.events"
+    grouped = "SELECT variant_get(v, '$.a', 'int') AS a, count(*) AS n FROM odd.events GROUP BY ALL"
+    strict = (
+        "CREATE INCREMENTAL MATERIALIZED VIEW odd.{} TBLPROPERTIES ('ivm.refresh_policy' = 'incremental_strict') AS {}"
+    )
+    with pytest.raises(NotIncrementalError, match="variant"):
+        engine.create(strict.format("shown", shown))
+    engine.create(strict.format("grouped", grouped))
+    assert engine.explain("odd.grouped").strategy == "incremental"
+    explained = engine.explain(f"CREATE INCREMENTAL MATERIALIZED VIEW odd.kept AS {shown}")
+    assert (explained.strategy, explained.reason) == ("full", "unsupported_operator") and "variant" in explained.detail
 
 
 def test_a_missing_struct_of_fields_that_are_never_null(engine, spark):

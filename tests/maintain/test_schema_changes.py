@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.errors import SchemaChangedError
-from tests.maintain.database import difference
+from tests.maintain.database import difference, run
 
 pytestmark = pytest.mark.spark
 
@@ -33,11 +33,6 @@ def engine(spark, tmp_path, monkeypatch):
         opened.apply(tmp_path / "sql")
         yield opened
     run(spark, "DROP SCHEMA evolving CASCADE")
-
-
-def run(spark, *statements: str) -> None:
-    for statement in statements:
-        spark.sql(statement).collect()
 
 
 def right(engine, spark) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from ivm_core import Engine
 from ivm_core.errors import SchemaChangedError
 from ivm_core.maintain import view as batches
-from tests.maintain.database import difference
+from tests.maintain.database import difference, run
 
 pytestmark = pytest.mark.spark
 
@@ -31,11 +31,6 @@ def engine(spark, tmp_path, monkeypatch):
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as opened:
         yield opened
     run(spark, "DROP SCHEMA untold CASCADE")
-
-
-def run(spark, *statements: str) -> None:
-    for statement in statements:
-        spark.sql(statement).collect()
 
 
 def view(name: str, query: str, policy: str = "incremental") -> str:
