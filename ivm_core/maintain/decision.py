@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ivm_core.batch.model import Batch
 from ivm_core.batch.volume import changed_rows
-from ivm_core.catalog.model import BatchRecord, ViewRecord
+from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
@@ -20,7 +18,12 @@ from ivm_core.plan.definition import Policy, parse_definition
 from ivm_core.plan.time_zone import depends_on_time_zone
 
 HISTORY = 16  # batches that the prediction looks at
-MOST_ROWS_ABOVE = 100_000  # of a state that is written anew although other views read it
+
+
+def decide_to_run(session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None) -> Decision:
+    """The decision for a batch that is going to run: the session is opened, so that its time zone is known."""
+    _ = session.spark
+    return decide_batch(session, view, now, batch, policy)
 
 
 def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None) -> Decision:
@@ -63,7 +66,7 @@ def _moved(session: Session, view: ViewRecord, now: Standing) -> bool:
 
 
 def _opened_time_zone(session: Session) -> str | None:
-    _ = session.spark  # a batch is going to run: from here on its time zone is known
+    _ = session.spark
     return session.time_zone
 
 
@@ -92,18 +95,12 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
             record.seconds,
             _work(session, view, frozenset(record.changed_rows)),
         )
-        for record in _computed(session, view.name)
+        for record in session.catalog.history(view.name, HISTORY)
+        if record.error is None and record.strategy not in (Strategy.NOOP, Strategy.REWIND, Strategy.REPAIR)
         # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
         if record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows)
     )
     return Statistics(past, sum(rows.values()), None, _work(session, view, frozenset(rows)))
-
-
-def _computed(session: Session, view: str) -> Iterator[BatchRecord]:
-    """The view's newest batches that computed rows."""
-    for record in session.catalog.history(view, HISTORY):
-        if record.error is None and record.strategy not in (Strategy.NOOP, Strategy.REWIND, Strategy.REPAIR):
-            yield record
 
 
 def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:

@@ -23,7 +23,8 @@ class Standing:
     """Where a view stands or stood, as its own Delta log tells: a batch and the versions it ended at.
 
     ``time_zone``: the session's, None of batches before it was kept. ``restored``: the version of the view's own table whose
-    rows the batch brought back, None for any other batch.
+    rows the batch brought back, None for any other batch. ``started_at``: the version of that table that the batch added
+    to, None where it did not depend on its rows.
     """
 
     number: int
@@ -34,6 +35,7 @@ class Standing:
     touched: bool  # somebody else changed the state's rows since, or while the batch was computed
     time_zone: str | None = None
     restored: int | None = None
+    started_at: int | None = None
 
     def of(self, table: str) -> TableVersion | None:
         """The version that the view stands at for one base table."""
@@ -50,7 +52,7 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
     for commit in _newest_first(log, log.version()):
         found = _standing(commit, view, table_id)
         if found is not None:
-            touched = classify((*later, *_meanwhile(log, commit, view))) is not CommitClass.NOOP
+            touched = classify((*later, *_meanwhile(log, found))) is not CommitClass.NOOP
             # Later commits that moved no rows show the same contents, and stay readable for longer.
             return replace(found, touched=touched, state_version=commit.version if touched else log.version())
         later.append(commit)
@@ -95,13 +97,13 @@ def _standing(commit: Commit, view: ViewRecord, table_id: str) -> Standing | Non
         touched=False,
         time_zone=tag.get("time_zone"),
         restored=tag.get("restored"),
+        started_at=tag.get("started_at"),
     )
 
 
-def _meanwhile(log: TableLog, commit: Commit, view: ViewRecord) -> tuple[Commit, ...]:
+def _meanwhile(log: TableLog, batch: Standing) -> tuple[Commit, ...]:
     """The commits between the version that a batch started from and its own."""
-    tag = _read_tag(commit.user_metadata, view.view_id) or {}
-    return log.commits(tag["started_at"], commit.version - 1) if "started_at" in tag else ()
+    return () if batch.started_at is None else log.commits(batch.started_at, batch.state_version - 1)
 
 
 def tag_of(
@@ -113,10 +115,7 @@ def tag_of(
     started_at: int | None = None,
     restored: int | None = None,
 ) -> CommitTag:
-    """What the batch's commit carries; ``time_zone`` and ``restored``: see ``Standing``.
-
-    ``started_at``: the version of the view's own table that the batch adds to, None where it does not depend on its rows.
-    """
+    """What the batch's commit carries; ``time_zone``, ``started_at`` and ``restored``: see ``Standing``."""
     tag = {
         "ivm": 1,
         "view": view.name,

@@ -28,7 +28,7 @@ from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, Que
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.columns import check_columns
-from ivm_core.maintain.decision import MOST_ROWS_ABOVE, decide_batch, most_rows_moved, rows_changed_by_table
+from ivm_core.maintain.decision import decide_to_run, most_rows_moved, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before, same_tables
 from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
 from ivm_core.maintain.repair import batch_in_place, way_to_repair
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCK_WAIT_SECONDS = 3600.0
+MOST_ROWS_ABOVE = 100_000  # of a state that is written anew although other views read it
 MENDED = Decision(Strategy.REPAIR, Reason.REPAIRED)
 
 
@@ -80,8 +81,7 @@ def maintain_view(
             return _full(session, view, now, cut, Decision(Strategy.FULL, Reason.REQUESTED), run_id)
         if _arrived(view, now, batch):
             return nothing_done(view, batch, now.number, time.monotonic() - started)
-        _ = session.spark  # a batch is going to run: from here on its time zone is known
-        decision = decide_batch(session, view, now, batch, policy)
+        decision = decide_to_run(session, view, now, batch, policy)
         if decision.strategy is Strategy.FULL:
             return _full(session, view, now, cut, decision, run_id)
         try:
@@ -183,7 +183,7 @@ def _finish(
     if not same_tables(session, batch):
         _abandon(session, view)
         return now
-    decision = decide_batch(session, view, now, batch, policy)
+    decision = decide_to_run(session, view, now, batch, policy)
     if decision.strategy is Strategy.FULL:
         return now
     try:

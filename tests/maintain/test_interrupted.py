@@ -6,12 +6,17 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.maintain import view as batches
-from tests.maintain.database import difference
+from ivm_core.maintain.session import TIME_ZONE
+from tests.maintain.database import difference, run
 
 pytestmark = pytest.mark.spark
 
 QUERY = "SELECT id, v FROM interrupted.t"
 TABLE = "CREATE TABLE interrupted.t (id int, v int) USING DELTA TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+
+
+def die(*_):
+    raise RuntimeError("the process died")
 
 
 @pytest.fixture(params=["auto", "incremental_strict"])
@@ -25,9 +30,6 @@ def engine(spark, tmp_path, monkeypatch, request):
         )
         run(spark, "UPDATE interrupted.t SET v = 21 WHERE id = 2", "INSERT INTO interrupted.t VALUES (3, 30)")
 
-        def die(*_):
-            raise RuntimeError("the process died")
-
         with monkeypatch.context() as patched:
             patched.setattr(batches, "_execute", die)
             (report,) = opened.maintain(policy="incremental", raise_errors=False)
@@ -35,11 +37,6 @@ def engine(spark, tmp_path, monkeypatch, request):
         opened.strict = request.param == "incremental_strict"
         yield opened
     run(spark, "DROP SCHEMA interrupted CASCADE")
-
-
-def run(spark, *statements: str) -> None:
-    for statement in statements:
-        spark.sql(statement).collect()
 
 
 def check(engine, spark) -> None:
@@ -72,3 +69,29 @@ def test_its_versions_are_gone(engine, spark):
     run(spark, "VACUUM interrupted.t RETAIN 0 HOURS")
     spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
     check(engine, spark)
+
+
+def test_the_next_run_has_a_session_of_another_time_zone(engine, spark, tmp_path):
+    """Where the session is opened by the run itself, its time zone is not known before."""
+    dates = "SELECT id, to_date(at) AS day FROM interrupted.instants"
+    run(
+        spark,
+        TABLE.replace("interrupted.t (id int, v int)", "interrupted.instants (id int, at timestamp)"),
+        "INSERT INTO interrupted.instants VALUES (1, TIMESTAMP '2026-01-01 12:00:00')",
+    )
+    engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW interrupted.days AS {dates}")
+    run(spark, "INSERT INTO interrupted.instants VALUES (2, TIMESTAMP '2026-01-02 12:00:00')")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(batches, "_execute", die)
+        engine.maintain(("interrupted.days",), policy="incremental", raise_errors=False)
+    assert engine.catalog.open_intents("interrupted.days")
+    before = spark.conf.get(TIME_ZONE)
+    spark.conf.set(TIME_ZONE, "Pacific/Kiritimati")  # where noon in UTC is the next day
+    catalog, warehouse = f"sqlite:///{tmp_path}/ivm.db", tmp_path / "w"
+    try:
+        with Engine.open(spark=lambda: spark, catalog=catalog, warehouse=warehouse) as later:
+            (report,) = later.maintain(("interrupted.days",))
+            assert (report.strategy, report.reason) == ("full", "time_zone_changed")
+            assert not difference(later.read("interrupted.days"), spark.sql(dates))
+    finally:
+        spark.conf.set(TIME_ZONE, before)
