@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ import pyarrow.dataset as ds
 
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.location import local_path, normalize_location
-from ivm_core.engine.log_files import AS_STORED, open_alike
+from ivm_core.engine.log_entries import commit_file
+from ivm_core.engine.log_files import AS_STORED, ODD, has_padded_text, open_alike
 from ivm_core.engine.model import Relation
 from ivm_core.engine.small import HERE
 
@@ -34,7 +34,6 @@ _PLAIN = frozenset(
 )
 # Features that change nothing about which rows a file or a change file holds, or how they are read.
 _FEATURES = frozenset({"appendOnly", "changeDataFeed", "checkConstraints", "domainMetadata", "invariants"})
-_ODD = re.compile(r"[%*?\[\]{}\\,:]")  # delta-rs decodes the first twice and cannot open the rest
 _FORMAT = ds.ParquetFileFormat(read_options=AS_STORED)
 
 
@@ -50,7 +49,7 @@ def read_feed(relation: Relation, covered: TableRange, columns: frozenset[str]) 
     """
     place = normalize_location(relation.location)
     before, after = (
-        open_alike(place, version, _FEATURES, _ODD) for version in (covered.from_version, covered.to_version)
+        open_alike(place, version, _FEATURES, ODD) for version in (covered.from_version, covered.to_version)
     )
     path = local_path(place)
     if before is None or after is None or path is None or not _readable(before, after):
@@ -88,7 +87,7 @@ def _read(table: Path, covered: TableRange, stored: pa.Schema, schema: pa.Schema
 
 def _actions(table: Path, version: int) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {"cdc": [], "add": [], "remove": []}
-    with (table / "_delta_log" / f"{version:020}.json").open(encoding="utf-8") as lines:
+    with commit_file(table, version).open(encoding="utf-8") as lines:
         for line in lines:
             for kind, action in json.loads(line).items():
                 if kind in found:
@@ -99,7 +98,7 @@ def _actions(table: Path, version: int) -> dict[str, list[dict[str, Any]]]:
 
 
 def _rows(table: Path, files: list[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    if any(_ODD.search(file["path"]) or file.get("deletionVector") for file in files):
+    if any(ODD.search(file["path"]) or file.get("deletionVector") for file in files):
         raise _LeftToSpark
     if files:
         paths = [str(table / file["path"]) for file in files]
@@ -113,7 +112,7 @@ def _readable(before: deltalake.DeltaTable, after: deltalake.DeltaTable) -> bool
         return False
     if any(table.metadata().configuration.get(_FEED) != "true" for table in tables):
         return False
-    if "char(" in json.dumps(json.loads(after.schema().to_json())):
+    if has_padded_text(json.loads(after.schema().to_json())):
         return False
     types = [getattr(field.type, "type", "") for field in after.schema().fields]
     return all(name in _PLAIN or name.startswith("decimal") for name in types)

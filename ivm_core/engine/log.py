@@ -187,10 +187,11 @@ class TableLog:
         if len(self._commits) < limit:
             version = self.version()
             table, path = self._open(), local_path(self.location)
-            by_file = isinstance(table, deltalake.DeltaTable) and path is not None
-            entries = (read_entries(path, version, limit) if by_file and path else None) or table.history(limit)
+            entries = None
+            if path is not None and not isinstance(table, SparkLog):
+                entries = read_entries(path, version, limit)
             # Another reader may have seen newer commits than the version this log stands for.
-            self._commits = [c for c in map(_commit, entries) if c.version <= version]
+            self._commits = [c for c in map(_commit, entries or table.history(limit)) if c.version <= version]
 
     def _open(self) -> Any:
         if self._table is None:

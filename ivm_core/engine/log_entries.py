@@ -18,7 +18,7 @@ def read_entries(table: Path, newest: int, limit: int) -> list[dict[str, Any]] |
     """
     entries = []
     for version in range(newest, max(newest - limit, -1), -1):
-        file = table / "_delta_log" / f"{version:020}.json"
+        file = commit_file(table, version)
         try:
             entry = _commit_info(file)
             entry.setdefault("timestamp", int(file.stat().st_mtime * 1000))
@@ -26,6 +26,11 @@ def read_entries(table: Path, newest: int, limit: int) -> list[dict[str, Any]] |
             break
         entries.append({**entry, "version": version})
     return entries or None
+
+
+def commit_file(table: Path, version: int) -> Path:
+    """Where the log of a local table has one commit."""
+    return table / "_delta_log" / f"{version:020}.json"
 
 
 def _commit_info(file: Path) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 import deltalake
 from deltalake.exceptions import DeltaError
@@ -14,6 +16,7 @@ _STATE_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
 _DECODED_TWICE = re.compile("%")  # by delta-rs
 # Spark writes instants as INT96, which Arrow would read as nanoseconds: they reach from 1677 to 2262 only.
 AS_STORED = ParquetReadOptions(coerce_int96_timestamp_unit="us")
+ODD = re.compile(r"[%*?\[\]{}\\,:]")  # in paths: encoded by Delta, decoded twice by delta-rs, or patterns to a reader
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
 
@@ -42,3 +45,8 @@ def open_alike(
     # A protocol between the two that names no features has all of its version's.
     alike = old or (used and used <= features)
     return table if alike and not metadata.partition_columns else None
+
+
+def has_padded_text(schema: dict[str, Any]) -> bool:
+    """Whether a column is a CHAR or VARCHAR, which are strings in files. ``schema``: as Spark's JSON."""
+    return "char(" in json.dumps(schema)

@@ -7,7 +7,6 @@ most of its time. What a table's features allow to misread (deletion vectors, co
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -18,7 +17,7 @@ import pyarrow as pa
 
 from ivm_core.engine.literals import family
 from ivm_core.engine.location import local_path
-from ivm_core.engine.log_files import open_alike
+from ivm_core.engine.log_files import ODD, has_padded_text, open_alike
 from ivm_core.engine.small import ColumnValues
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ _FEATURES = frozenset(
         "identityColumns", "inCommitTimestamp", "invariants", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck",
     }
 )  # fmt: skip
-_ODD = re.compile(r"[%*?\[\]{}\\,:]")  # characters that Spark's reader takes for patterns, or Delta encodes
 
 Bounds = Sequence[tuple[str, ColumnValues, bool]]  # column, values, whether NULL counts too
 
@@ -48,14 +46,14 @@ class PlainTable:
     @classmethod
     def open(cls, location: str, version: int) -> PlainTable | None:
         """The table at a version; None where only Delta can read it, or does it as fast."""
-        table = open_alike(location, version, _FEATURES, _ODD)
+        table = open_alike(location, version, _FEATURES, ODD)
         if table is None or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
             return None
         schema = json.loads(table.schema().to_json())
-        if "char(" in json.dumps(schema):
+        if has_padded_text(schema):
             return None
         files = pa.table(table.get_add_actions(flatten=True))
-        odd = any(_ODD.search(name) for name in files.column("path").to_pylist())
+        odd = any(ODD.search(name) for name in files.column("path").to_pylist())
         return None if odd or files.num_rows > MOST_FILES else cls(str(local_path(location)), files, schema)
 
     def read(self, spark: SparkSession, alternatives: Iterable[Bounds] = ((),)) -> DataFrame:
