@@ -31,6 +31,7 @@ from ivm_core.plan.nodes import (
     Window,
 )
 from ivm_core.plan.schema import types_of
+from ivm_core.plan.types_plan import unless_retyped
 
 
 def drop_empty(plan: Plan) -> Plan:
@@ -42,7 +43,7 @@ def drop_empty(plan: Plan) -> Plan:
             return base if _is_empty(base) or _is_empty(step) else plan
         case UnionAll(inputs):
             live = tuple(source for source in inputs if not _is_empty(source)) or inputs[:1]
-            return _of_same_types(plan, live[0] if len(live) == 1 else UnionAll(live))
+            return unless_retyped(plan, live[0] if len(live) == 1 else UnionAll(live))
         case Project(source) | Filter(source) | Distinct(source) | Window(source) | Generate(source) | Limit(source):
             return _empty(plan) if _is_empty(source) else plan
         case Aggregate(source, keys):
@@ -52,7 +53,7 @@ def drop_empty(plan: Plan) -> Plan:
         case SetOperation(left, right, kind, all_):
             if _is_empty(left) or (_is_empty(right) and kind is SetKind.INTERSECT):
                 return _empty(plan)
-            return plan if not _is_empty(right) else _of_same_types(plan, left if all_ else Distinct(left))
+            return plan if not _is_empty(right) else unless_retyped(plan, left if all_ else Distinct(left))
         case _:
             assert_never(plan)
 
@@ -144,11 +145,6 @@ def _opposite(term: Plan) -> Plan | None:
 
 def _is_empty(plan: Plan) -> bool:
     return isinstance(plan, Values) and not plan.rows
-
-
-def _of_same_types(plan: Plan, rewritten: Plan) -> Plan:
-    """The rewritten plan unless the inputs of the first are cast to other types than its own: '2' is not '2.00'."""
-    return plan if rewritten == plan or types_of(rewritten) != types_of(plan) else rewritten
 
 
 def _empty(plan: Plan) -> Values:

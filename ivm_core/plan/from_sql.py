@@ -129,18 +129,18 @@ def _under_common_types(left: Relation, right: Relation, names: Sequence[str]) -
 
     Where a type is not certain here, the cast is left to Spark.
     """
-    own, others = types_of(left.plan), types_of(right.plan)
-    common = [common_type(own[f.name], others[g.name]) for f, g in zip(left.fields, right.fields, strict=True)]
+    own, others = ([types_of(side.plan)[field.name] for field in side.fields] for side in (left, right))
+    common = [common_type(one, other) for one, other in zip(own, others, strict=True)]
+    return _cast(left, own, common, names), _cast(right, others, common, names)
 
-    def cast(side: Relation) -> Plan:
-        types = types_of(side.plan)
-        columns = (
-            column(f.name) if wider in (None, types[f.name]) else exp.cast(column(f.name), wider, dialect="spark")
-            for f, wider in zip(side.fields, common, strict=True)
-        )
-        return Project(side.plan, tuple(Named(name, made) for name, made in zip(names, columns, strict=True)))
 
-    return cast(left), cast(right)
+def _cast(side: Relation, types: Sequence[str | None], wanted: Sequence[str | None], names: Sequence[str]) -> Project:
+    """The side's fields under other names, each of the wanted type where that is known and another."""
+    columns = (
+        column(field.name) if wider in (None, type_) else exp.cast(column(field.name), wider, dialect="spark")
+        for field, type_, wider in zip(side.fields, types, wanted, strict=True)
+    )
+    return Project(side.plan, tuple(Named(name, made) for name, made in zip(names, columns, strict=True)))
 
 
 def _ordered(relation: Relation, query: exp.Expr, scope: Scope) -> Relation:

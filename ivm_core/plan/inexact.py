@@ -121,9 +121,8 @@ def _adds(call: exp.Expression, below: dict[str, str | None]) -> bool:
     function = next((node for node in call.walk() if is_aggregate(node)), None)
     if function is None or sql_name(function) in _EXACT_NAMES:
         return False
-    if isinstance(function, _EXACT) and not isinstance(
-        function, exp.ApproxQuantile
-    ):  # which depends on what it saw first
+    depends_on_order = isinstance(function, exp.ApproxQuantile)  # a kind of quantile, which are exact
+    if isinstance(function, _EXACT) and not depends_on_order:
         return False
     if type_of(call, below) not in (*_FLOATS, None):
         return False

@@ -9,7 +9,7 @@ from sqlglot import exp
 from ivm_core.plan.nodes import Aggregate, Distinct, Filter, Named, Plan, Project, UnionAll, keep
 from ivm_core.plan.normalize_conditions import is_false
 from ivm_core.plan.rewrite import substitute
-from ivm_core.plan.types_plan import same_types, types_of
+from ivm_core.plan.types_plan import same_types, unless_retyped
 
 
 def merge_projects(plan: Plan) -> Plan:
@@ -47,7 +47,7 @@ def flatten_unions(plan: Plan) -> Plan:
                 flat.extend(Project(each, columns) for each in inner)
             case _:
                 flat.append(source)
-    return _with_types(plan, UnionAll(tuple(flat)))
+    return unless_retyped(plan, UnionAll(tuple(flat)))
 
 
 def drop_empty_branch(plan: Plan) -> Plan:
@@ -55,7 +55,7 @@ def drop_empty_branch(plan: Plan) -> Plan:
     if not isinstance(plan, UnionAll):
         return plan
     live = tuple(source for source in plan.sources if not _is_empty(source)) or plan.sources[:1]
-    return _with_types(plan, UnionAll(live))
+    return unless_retyped(plan, UnionAll(live))
 
 
 def drop_distinct_over_groups(plan: Plan) -> Plan:
@@ -69,11 +69,6 @@ def drop_distinct_over_groups(plan: Plan) -> Plan:
             kept = {c.expression.name for c in columns if isinstance(c.expression, exp.Column)}
             return inner if {key.name for key in keys} <= kept else plan
     return plan
-
-
-def _with_types(plan: UnionAll, rewritten: UnionAll) -> Plan:
-    """The rewritten union where it has other inputs, and its inputs are cast to the same types as before."""
-    return plan if rewritten == plan or types_of(rewritten) != types_of(plan) else rewritten
 
 
 def _is_empty(plan: Plan) -> bool:

@@ -113,3 +113,8 @@ def generated_columns(generator: exp.Expr, collection: Type | None) -> tuple[tup
     if isinstance(generator, exp.Inline) and parsed is not None and parsed.this == exp.DType.ARRAY:
         return tuple((field.name, simple_string(field.args["kind"])) for field in parsed.expressions[0].expressions)
     return None
+
+
+def unless_retyped(plan: Plan, rewritten: Plan) -> Plan:
+    """The rewritten plan; the first one where columns would get other types by what was left out: '2' is not '2.00'."""
+    return plan if rewritten == plan or types_of(rewritten) != types_of(plan) else rewritten
