@@ -7,13 +7,11 @@ from random import Random
 import pytest
 from sqlglot import parse_one
 
-from ivm_core.cost.model import Reason
-from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.compile import compile_view
-from ivm_core.job.strategy import strategy_of
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.schema import TableSchema
-from tests.job.duckdb_jobs import AFTER, BEFORE, Row, bag, connect, fill, run, visible
+from tests.job.duckdb_jobs import Row
+from tests.job.shuffled import follow_shuffled
 
 TABLES = {
     "s.t": TableSchema("s.t", (("k", "int"), ("m", "int"), ("c", "string"), ("f", "double"))),
@@ -85,26 +83,8 @@ def _check(query: str, seed: int) -> None:
     """Batches of one view, after each of which it is compared with one built anew from rows in another order."""
     random = Random(seed)
     view = compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES)
-    strategy, reason, _ = strategy_of(view)
     facts: list[Row] = [_fact(random) for _ in range(16)]
-    names: list[Row] = [(k, f"n{k % 2}") for k in range(3)]
-    with connect({name: table.columns for name, table in TABLES.items()}) as connection:
-
-        def show(state: str) -> None:
-            fill(connection, f"t{state}", random.sample(facts, len(facts)))
-            fill(connection, f"u{state}", random.sample(names, len(names)))
-
-        show(AFTER)
-        run(connection, full_job(view, Reason.FIRST_BUILD), "state")
-        for _ in range(4):
-            show(BEFORE)
-            facts = [row for row in facts if random.random() < 0.8] + [_fact(random) for _ in range(3)]
-            names = [row for row in names if random.random() < 0.8] + [(random.randrange(3), "n1")]
-            show(AFTER)
-            run(connection, batch_job(view, frozenset(view.tables), strategy, reason), "state")
-            show(AFTER)
-            run(connection, full_job(view, Reason.FIRST_BUILD), "anew")
-            assert bag(visible(connection, view, "state")) == bag(visible(connection, view, "anew"))
+    follow_shuffled(view, TABLES, random, facts, lambda: [_fact(random) for _ in range(3)], kept=0.8)
 
 
 def _fact(random: Random) -> Row:

@@ -1,0 +1,51 @@
+"""Batches of one view over ``s.t`` and ``s.u``, whose tables show their rows in another order each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from ivm_core.cost.model import Reason
+from ivm_core.job.build import batch_job, full_job
+from ivm_core.job.compile import CompiledView
+from ivm_core.job.strategy import strategy_of
+from ivm_core.plan.schema import TableSchema
+from tests.job.duckdb_jobs import AFTER, BEFORE, Row, bag, connect, fill, run, visible
+
+BATCHES = 4
+
+
+def follow_shuffled(
+    view: CompiledView,
+    tables: Mapping[str, TableSchema],
+    random: Random,
+    facts: list[Row],
+    more: Callable[[], list[Row]],
+    kept: float,
+    *,
+    exact: bool = True,
+) -> None:
+    """After each batch the view is compared with one built anew. Of the ``facts`` a share is ``kept``, ``more`` are added.
+
+    ``exact``: the order of rows changes no digit, so that the new build may see yet another one.
+    """
+    strategy, reason, _ = strategy_of(view)
+    names: list[Row] = [(k, f"n{k % 2}") for k in range(3)]
+    with connect({name: table.columns for name, table in tables.items()}) as connection:
+
+        def show(state: str) -> None:
+            fill(connection, f"t{state}", random.sample(facts, len(facts)))
+            fill(connection, f"u{state}", random.sample(names, len(names)))
+
+        show(AFTER)
+        run(connection, full_job(view, Reason.FIRST_BUILD), "state")
+        for _ in range(BATCHES):
+            show(BEFORE)
+            facts = [row for row in facts if random.random() < kept] + more()
+            names = [row for row in names if random.random() < 0.8] + [(random.randrange(3), "n1")]
+            show(AFTER)
+            run(connection, batch_job(view, frozenset(view.tables), strategy, reason), "state")
+            if exact:
+                show(AFTER)
+            run(connection, full_job(view, Reason.FIRST_BUILD), "anew")
+            assert bag(visible(connection, view, "state")) == bag(visible(connection, view, "anew"))
