@@ -6,6 +6,7 @@ where another commit came first. Only states whose types and table features both
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,10 @@ import deltalake
 import pyarrow as pa
 from deltalake.exceptions import CommitFailedError
 
+from ivm_core.engine.location import local_path
 from ivm_core.engine.log_files import AS_STORED, open_state
 from ivm_core.engine.model import CommitTag
+from ivm_core.engine.state_files import Apart, checkpoint, replace_rows, take_files_apart
 from ivm_core.errors import ConcurrentCommit
 
 # FLOAT and DOUBLE are left to Spark: where there is a NaN, the two writers' file statistics differ.
@@ -25,6 +28,7 @@ _PLAIN = frozenset({"string", "long", "integer", "short", "byte", "boolean", "bi
 class DirectState:
     """A state table at one version."""
 
+    location: str
     table: deltalake.DeltaTable
     schema: pa.Schema
 
@@ -34,7 +38,7 @@ class DirectState:
         table = open_state(location, version)
         if table is None or not all(_plain(field.type) for field in table.schema().fields):
             return None
-        return cls(table, pa.schema(table.schema().to_arrow()))
+        return cls(location, table, pa.schema(table.schema().to_arrow()))
 
     def rows(self) -> pa.Table:
         """All rows."""
@@ -56,6 +60,24 @@ class DirectState:
     def append(self, rows: pa.Table, tag: CommitTag) -> int:
         """Add the fitted rows to the state; returns the version. Raises ConcurrentCommit."""
         return self._write(rows, "append", tag)
+
+    def apart(self, batch: pa.Table, keys: Sequence[str]) -> Apart | None:
+        """The rows that a batch with these keys may touch, with those in the same files; None where Spark should look."""
+        path = local_path(self.location)
+        return take_files_apart(path, self.table, self.schema, batch, keys) if path is not None else None
+
+    def replace(self, apart: Apart, rows: pa.Table, tag: CommitTag) -> int:
+        """Put the fitted rows in the place of those shown; returns the version. Raises ConcurrentCommit."""
+        path = local_path(self.location)
+        assert path is not None, "apart() found none of its files"
+        try:
+            if not replace_rows(path, int(self.table.version()), apart, rows, tag):
+                return self.mark(tag)
+        except FileExistsError as error:
+            raise overtaken(self.table) from error
+        self.table.update_incremental()
+        checkpoint(self.table)
+        return int(self.table.version())
 
     def mark(self, tag: CommitTag) -> int:
         """Record the batch in a commit without rows; returns the version. Raises ConcurrentCommit."""

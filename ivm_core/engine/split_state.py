@@ -1,4 +1,4 @@
-"""A state of some size, taken apart into the rows that a batch may touch and the others, which stay as they are."""
+"""Which rows of a state a batch may touch."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 
-def take_apart(state: pa.Table, batch: pa.Table, keys: Sequence[str]) -> tuple[pa.Table, pa.Table] | None:
-    """Rows whose every key occurs among the batch's values of that column, NULL too, and the rest of the rows.
-
-    More rows than have a key of the batch may be among the first. None where the keys have other types in the batch.
+def touched_rows(state: pa.Table, batch: pa.Table, keys: Sequence[str]) -> pa.ChunkedArray | None:
+    """Of each row whether its every key occurs among the batch's values of that column, NULL too: so more rows than have a
+    key of the batch may be found. None where the keys have other types in the batch.
     """
     actual = {name.lower(): name for name in batch.column_names}
     touched = None
@@ -22,9 +21,7 @@ def take_apart(state: pa.Table, batch: pa.Table, keys: Sequence[str]) -> tuple[p
         values = batch.column(name).unique().cast(state.column(key).type)
         found = pc.is_in(state.column(key), value_set=values)
         touched = found if touched is None else pc.and_(touched, found)
-    if touched is None:
-        return None
-    return state.filter(touched), state.filter(pc.invert(touched))
+    return touched
 
 
 def _comparable(one: pa.DataType, other: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from ivm_core.engine.prune import key_predicate
 from ivm_core.engine.queries import fetch, frame_of
 from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.engine.snapshots import quoted
-from ivm_core.engine.split_state import take_apart
+from ivm_core.engine.state_files import Apart
 from ivm_core.engine.write_bag import write_bag
 from ivm_core.engine.write_directly import merge_directly
 from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input, Step, Write, WriteKind
@@ -27,6 +27,7 @@ from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input,
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+MOST_ROWS = 2 * HERE  # that come in the place of those that a batch may touch
 MOST_BYTES = 64 * 1024**2  # of a state's files that this process holds
 WHOLE_ROWS = 20_000  # rows of a state up to which telling the touched ones apart costs more than it spares
 _SOURCE = "__ivm_source"
@@ -77,6 +78,11 @@ class Writing:
         return self.rewrites and (self.state.rows or 0) <= WHOLE_ROWS
 
     @property
+    def goes_by_files(self) -> bool:
+        """Of the state only files with rows that the batch may touch are written anew, which this process does."""
+        return self.replace_rows > 0 and not self.goes_whole
+
+    @property
     def merges_in_one_query(self) -> bool:
         """The batch need not be known before it is added to the state."""
         merged = self.write.kind is WriteKind.MERGE_GROUPS and self.write.recompute is None
@@ -86,38 +92,44 @@ class Writing:
         """The step that is applied."""
         return self.relations.small[self.write.step]
 
-    def show_state(self, keys: Sequence[str] = ()) -> tuple[DataFrame, pa.Table | None]:
+    def show_state(self, keys: Sequence[str] = (), batch: pa.Table | None = None) -> tuple[DataFrame, Apart | None]:
         """The stored rows, called ``STATE``; pinned, whatever is committed meanwhile.
 
-        ``keys``: only stored rows with the batch's values of these columns matter. Where it costs less the others are
-        not shown but returned beside: ``overwrite`` puts them back.
+        ``keys``: only stored rows with the ``batch``'s values of these columns matter. Where it costs less the others are
+        not shown but returned beside: ``replace`` leaves or puts them there.
         """
         if self.state.version is None:
             raise ValueError(f"the state of {self.state.target.name} does not exist: only a full job can build it")
-        held = self.direct.rows() if self.direct is not None and self.rewrites else None
-        if held is None:
+        apart = None
+        if self.direct is not None and keys and batch is not None and self.goes_by_files:
+            apart = self.direct.apart(batch, keys)
+        if self.direct is None or (apart is None and not self.rewrites):
             rows = self.relations.stored(self.state.location, self.state.version)
             self.relations.name(STATE, rows)
             return rows, None
-        here = self.batch().here if keys and not self.goes_whole else None
-        apart = take_apart(held, here, keys) if here is not None else None
-        shown, aside = apart if apart is not None else (held, None)
+        shown = apart.shown if apart is not None else self.direct.rows()
         rows = frame_of(self.spark, shown)
         self.relations.name(STATE, rows, few=shown.num_rows <= HERE)
-        return rows, aside
+        return rows, apart
 
-    def overwrite(self, query: exp.Expr, aside: pa.Table | None = None) -> int | None:
-        """Make the query's rows, and those ``aside``, the state; returns the version where it is known."""
+    def overwrite(self, query: exp.Expr) -> int | None:
+        """Make the query's rows the state; returns the version where it is known."""
         frame = self.relations.select(query)
         if self.direct is not None:
-            parts = [self.fitted(aside)] if aside is not None else []
-            parts.append(self.fitted(self.collect(frame)))
-            if all(part is not None for part in parts):
-                return self.direct.overwrite(pa.concat_tables(parts), self.tag)
-        if aside is not None:
-            frame = frame.unionByName(frame_of(self.spark, aside))
+            rows = self.fitted(self.collect(frame, self.replace_rows))
+            if rows is not None:
+                return self.direct.overwrite(rows, self.tag)
         commit.overwrite(frame, self.state, self.tag)
         return None
+
+    def replace(self, query: exp.Expr, apart: Apart) -> int | None:
+        """Put the query's rows in the place of those shown; returns the version, None where Spark must write them."""
+        rows = self.fitted(self.collect(self.relations.select(query), MOST_ROWS))
+        return self.direct.replace(apart, rows, self.tag) if self.direct is not None and rows is not None else None
+
+    def by_spark(self) -> Writing:
+        """The same write, nothing of it by this process."""
+        return replace(self, direct=None)
 
     def append(self, query: exp.Expr, rows: int) -> int | None:
         """Add the query's rows, ``rows`` of them, to the state; returns the version where it is known."""
@@ -136,10 +148,10 @@ class Writing:
         commit.mark(self.spark, self.state, self.tag, self.write.columns[0])
         return None
 
-    def collect(self, frame: DataFrame) -> pa.Table | None:
-        """The frame's rows in this process; None where they are more than a small state has."""
-        rows, _ = fetch(frame.limit(self.replace_rows + 1))
-        return rows if rows.num_rows <= self.replace_rows else None
+    def collect(self, frame: DataFrame, most: int) -> pa.Table | None:
+        """The frame's rows in this process; None where they are more."""
+        rows, _ = fetch(frame.limit(most + 1))
+        return rows if rows.num_rows <= most else None
 
     def fitted(self, rows: pa.Table | None) -> pa.Table | None:
         """The rows as the state's own process writes them, None where only Spark can."""
@@ -191,11 +203,14 @@ def _overwrite(writing: Writing) -> Applied:
 
 def _merge_groups(writing: Writing) -> Applied:
     instruction, batch = writing.write, writing.batch()
-    _, aside = writing.show_state(instruction.keys)
-    recomputed = _recompute_extremes(writing)
-    if writing.rewrites:
+    _, apart = writing.show_state(instruction.keys, batch.here)
+    whole = writing.rewrites or apart is not None
+    recomputed = _recompute_extremes(writing, whole)
+    if whole:
         query = merge_groups.rewrite_state(instruction, STATE, instruction.step, recomputed)
-        version = writing.overwrite(query, aside)
+        version = writing.replace(query, apart) if apart is not None else writing.overwrite(query)
+        if apart is not None and version is None:
+            return _merge_groups(writing.by_spark())
         return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     if recomputed is None:
@@ -210,21 +225,24 @@ def _merge_groups(writing: Writing) -> Applied:
     return Applied(updated=batch.rows)
 
 
-def _recompute_extremes(writing: Writing) -> str | None:
-    """The groups whose stored extreme was deleted, computed anew: the relation's name, None where there are none."""
+def _recompute_extremes(writing: Writing, whole: bool) -> str | None:
+    """The groups whose stored extreme was deleted, computed anew: the relation's name, None where there are none.
+
+    ``whole``: the rows that are shown are written anew in one query, and no MERGE reads these groups several times.
+    """
     instruction, batch = writing.write, writing.batch()
     names = [column.deleted for column in instruction.merge if column.deleted]
     if instruction.recompute is None or not names or _all_null(batch, names):
         return None
     keys = merge_groups.lost_extremes(instruction, STATE, instruction.step)
     writing.relations.add_inputs(instruction.recompute_inputs)
-    if writing.rewrites and instruction.keys and writing.relations.holds(instruction.recompute_inputs):
+    if whole and instruction.keys and writing.relations.holds(instruction.recompute_inputs):
         # Asking for the keys first would take as long as the one query that then writes, and prune nothing.
         writing.relations.define(RECOMPUTED_KEYS, keys)
     elif writing.relations.keep(RECOMPUTED_KEYS, writing.relations.select(keys)).rows == 0:
         return None
     writing.relations.compute(instruction.recompute, kept=False)
-    if writing.rewrites:
+    if whole:
         return instruction.recompute.name  # read once
     whole = writing.relations.select(exp.select("*").from_(exp.to_table(instruction.recompute.name)))
     writing.relations.keep(_RECOMPUTED, whole)
@@ -239,9 +257,12 @@ def _all_null(relation: SmallRelation, names: list[str]) -> bool:
 
 def _replace_groups(writing: Writing) -> Applied:
     instruction, batch = writing.write, writing.batch()
-    if writing.rewrites:
-        _, aside = writing.show_state(instruction.keys)
-        version = writing.overwrite(replace_groups.rewrite_state(instruction, STATE, instruction.step), aside)
+    _, apart = writing.show_state(instruction.keys, batch.here)
+    if writing.rewrites or apart is not None:
+        query = replace_groups.rewrite_state(instruction, STATE, instruction.step)
+        version = writing.replace(query, apart) if apart is not None else writing.overwrite(query)
+        if apart is not None and version is None:
+            return _replace_groups(writing.by_spark())
         return Applied(updated=batch.rows).at(version)
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     source = writing.relations.view(instruction.step)

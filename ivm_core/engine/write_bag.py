@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from ivm_core.apply import bag, bag_near
@@ -33,14 +34,18 @@ def write_bag(writing: Writing) -> Applied:
     if applied.deleted == 0:
         rows = bag.repeat_rows(columns, step, writing.batch_number)
         return applied.at(writing.append(rows, applied.inserted))
-    stored, aside = writing.show_state(() if writing.write.approximate else columns)
+    gone = batch.here.filter(pc.less(batch.here.column(WEIGHT), 0)) if batch.here is not None else None
+    stored, apart = writing.show_state(() if writing.write.approximate else columns, gone)
     has_maps = not all(is_comparable(type_) for _, type_ in stored.dtypes)
     if writing.write.approximate and not has_maps:
         return _write_near(writing, stored, applied)
+    query = bag.rewrite_state(columns, STATE, step, writing.batch_number)
+    if apart is not None:
+        version = writing.replace(query, apart)
+        return applied.at(version) if version is not None else write_bag(writing.by_spark())
     if writing.rewrites or has_maps:
         # Maps can be grouped, but not compared as a join key.
-        version = writing.overwrite(bag.rewrite_state(columns, STATE, step, writing.batch_number), aside)
-        return applied.at(version)
+        return applied.at(writing.overwrite(query))
     removed = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
     near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")
     writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)

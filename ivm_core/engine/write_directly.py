@@ -22,7 +22,7 @@ def merge_directly(writing: Writing) -> Applied | None:
         return None
     writing.show_state()
     query = merge_groups.rewrite_with_origin(writing.write, STATE, writing.write.step)
-    rows = writing.collect(writing.relations.select(query))
+    rows = writing.collect(writing.relations.select(query), writing.replace_rows)
     fitted = writing.fitted(rows.drop_columns([merge_groups.ORIGIN])) if rows is not None else None
     if rows is None or fitted is None:
         return None

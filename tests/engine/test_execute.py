@@ -95,11 +95,13 @@ class Shop:
         return Counter(tuple(row) for row in self.spark.sql(full.steps[0].sql).collect())
 
 
-@pytest.fixture(params=["rewritten", "apart", "merged"])
+@pytest.fixture(params=["rewritten", "apart", "by files", "merged"])
 def limits(request: pytest.FixtureRequest, spark_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """States of any size are rewritten whole, with the rows that a batch may touch told apart or not, or none is."""
-    rows = 0 if request.param == "merged" else 100_000
-    if request.param == "apart":
+    """States of any size are rewritten whole; only their files with rows that a batch may touch are, small states or not;
+    or all are merged into.
+    """
+    rows = {"merged": 0, "by files": 1}.get(request.param, 100_000)
+    if request.param in ("apart", "by files"):
         monkeypatch.setattr(write, "WHOLE_ROWS", 0)
     return spark_settings.model_copy(
         update={"limits": spark_settings.limits.model_copy(update={"replace_rows": rows, "pushdown_cap": 3})}

@@ -1,0 +1,192 @@
+"""States changed file by file: the rows, what the change feed says of them, and what stays untouched."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import deltalake
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from ivm_core.batch.classify import classify
+from ivm_core.batch.model import CommitClass
+from ivm_core.batch.volume import changed_rows
+from ivm_core.engine import state_files
+from ivm_core.engine.direct import DirectState
+from ivm_core.engine.log import TableLog
+from ivm_core.engine.model import CommitTag
+from ivm_core.errors import ConcurrentCommit
+
+FEED = {"delta.enableChangeDataFeed": "true"}
+TAG = CommitTag("view-1", 2, '{"batch": 2}')
+TYPES = {
+    "k": pa.int64(),
+    "name": pa.string(),
+    "day": pa.date32(),
+    "amount": pa.decimal128(12, 2),
+    "at": pa.timestamp("us", tz="UTC"),
+}
+
+
+def rows(*keys: int | None, name: str | None = "x") -> pa.Table:
+    values = [(k, name, date(2026, 1, 1 + (k or 0) % 28), Decimal(k or 0), k) for k in keys]
+    columns = zip(*values, strict=True) if values else [()] * len(TYPES)
+    return pa.table([pa.array(c, t) for c, t in zip(columns, TYPES.values(), strict=True)], names=list(TYPES))
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> str:
+    """A state of three files: 0 to 9, 10 to 19, and NULL."""
+    place = str(tmp_path / "a state")
+    deltalake.write_deltalake(place, rows(*range(10)), configuration=FEED)
+    deltalake.write_deltalake(place, rows(*range(10, 20)), mode="append")
+    deltalake.write_deltalake(place, rows(None, None), mode="append")
+    return place
+
+
+def opened(location: str) -> DirectState:
+    state = DirectState.open(location, TableLog(location).version())
+    assert state is not None
+    return state
+
+
+def keys(*values: int | None) -> pa.Table:
+    return pa.table({"k": pa.array(values, pa.int64())})
+
+
+def files(location: str) -> set[str]:
+    return set(deltalake.DeltaTable(location).file_uris())
+
+
+def stored(location: str) -> list[dict[str, object]]:
+    return sorted(opened(location).rows().to_pylist(), key=str)
+
+
+def expected(*tables: pa.Table) -> list[dict[str, object]]:
+    return sorted(pa.concat_tables(tables).to_pylist(), key=str)
+
+
+def feed(location: str, version: int) -> list[tuple[str, object]]:
+    changes = pa.table(deltalake.DeltaTable(location).load_cdf(version, version).read_all())
+    return sorted(
+        zip(changes.column("_change_type").to_pylist(), changes.column("k").to_pylist(), strict=True), key=str
+    )
+
+
+def test_only_files_with_touched_rows_are_written_anew(location: str) -> None:
+    state, before = opened(location), files(location)
+    apart = state.apart(keys(3, 5, 77), ["k"])
+    assert apart is not None and len(apart.files) == 1
+    assert sorted(apart.shown.column("k").to_pylist()) == [3, 5] and apart.aside.num_rows == 8
+    new = pa.concat_tables([rows(5), rows(77, name="new")])
+    version = state.replace(apart, new, TAG)
+    assert len(files(location) & before) == 2
+    assert stored(location) == expected(rows(0, 1, 2, 4, *range(5, 20), None, None), rows(77, name="new"))
+    assert feed(location, version) == [("delete", 3), ("insert", 77)]
+    log = TableLog(location)
+    assert (log.version(), log.transaction_version("view-1")) == (version, 2)
+    (commit,) = log.commits(version - 1, version)
+    assert commit.user_metadata == '{"batch": 2}'
+    assert (classify((commit,)), changed_rows((commit,))) == (CommitClass.MUTATING, 2)
+
+
+def test_null_is_a_key_and_copies_are_counted(location: str) -> None:
+    state = opened(location)
+    apart = state.apart(keys(None), ["k"])
+    assert apart is not None and apart.shown.num_rows == 2
+    version = state.replace(apart, rows(None, None, None), TAG)
+    assert feed(location, version) == [("insert", None)]
+    state = opened(location)
+    apart = state.apart(keys(None), ["k"])
+    assert apart is not None
+    version = state.replace(apart, rows(), CommitTag("view-1", 3))
+    assert feed(location, version) == [("delete", None)] * 3
+    assert stored(location) == expected(rows(*range(20)))
+
+
+def test_new_rows_alone_touch_no_file(location: str) -> None:
+    state, before = opened(location), files(location)
+    apart = state.apart(keys(100), ["k"])
+    assert apart is not None and not apart.files
+    version = state.replace(apart, rows(100), TAG)
+    assert before < files(location)
+    assert feed(location, version) == [("insert", 100)]
+
+
+def test_rows_that_stay_the_same_are_a_mark(location: str) -> None:
+    state, before = opened(location), files(location)
+    apart = state.apart(keys(3), ["k"])
+    assert apart is not None
+    version = state.replace(apart, rows(3), TAG)
+    log = TableLog(location)
+    assert classify(log.commits(version - 1, version)) is CommitClass.NOOP and files(location) == before
+    assert log.transaction_version("view-1") == 2
+
+
+def test_the_second_of_two_writers_fails(location: str) -> None:
+    first, second = opened(location), opened(location)
+    apart = second.apart(keys(3), ["k"])
+    assert apart is not None
+    first.append(rows(50), CommitTag("other", 1))
+    with pytest.raises(ConcurrentCommit, match="Nothing was written"):
+        second.replace(apart, rows(), TAG)
+    assert TableLog(location).transaction_version("view-1") is None
+    assert stored(location) == expected(rows(*range(20), 50, None, None))
+    assert not list((Path(location) / "_delta_log").glob("*.tmp"))
+
+
+def test_what_this_process_should_not_hold_is_left_to_spark(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = opened(location)
+    assert state.apart(pa.table({"k": ["3"]}), ["k"]) is None
+    for limit in ("HERE", "MOST_BYTES", "MOST_FILES"):
+        with monkeypatch.context() as patched:
+            patched.setattr(state_files, limit, 1)
+            assert state.apart(keys(3, 5), ["k"]) is None
+
+
+def test_statistics_bound_what_a_file_holds(location: str) -> None:
+    state = opened(location)
+    apart = state.apart(keys(*range(10)), ["k"])
+    assert apart is not None
+    long = "ä" * 40
+    state.replace(apart, pa.concat_tables([rows(1, name="a"), rows(9, name=long), rows(4, name=None)]), TAG)
+    actions = pa.table(deltalake.DeltaTable(location).get_add_actions(flatten=True))
+    (found,) = actions.filter(pc.equal(actions.column("num_records"), 3)).to_pylist()
+    assert (found["min.k"], found["max.k"], found["null_count.name"]) == (1, 9, 1)
+    assert (found["min.day"], found["max.day"]) == (date(2026, 1, 2), date(2026, 1, 10))
+    assert found["min.name"] == "a" and found["max.name"] is None
+
+
+def test_checkpoints_are_written_in_their_turn(location: str) -> None:
+    for number in range(12):
+        state = opened(location)
+        apart = state.apart(keys(3), ["k"])
+        assert apart is not None
+        state.replace(apart, rows(3, name=str(number)), CommitTag("view-1", 10 + number))
+    assert list((Path(location) / "_delta_log").glob("*10.checkpoint.parquet"))
+    assert len(stored(location)) == 22
+
+
+@pytest.mark.spark
+def test_delta_reads_the_same(spark, location: str) -> None:
+    """Rows, and the feed of the whole history, as Delta's own reader has them; then its MERGE goes on."""
+    state = opened(location)
+    apart = state.apart(keys(3, 15, None), ["k"])
+    assert apart is not None
+    version = state.replace(apart, pa.concat_tables([rows(3, name="other"), rows(30)]), TAG)
+    found = spark.read.format("delta").load(location).collect()
+    assert sorted((r.k, r.name, r.amount) for r in found) == sorted(
+        [(k, "x", Decimal(k)) for k in (*range(3), *range(4, 15), *range(16, 20), 30)] + [(3, "other", Decimal(3))]
+    )
+    assert {r.at.timestamp() for r in found if r.k == 3} == {3e-6}
+    changes = spark.sql(f"SELECT * FROM table_changes_by_path('{location}', {version}, {version})").collect()
+    assert sorted((r._change_type, str(r.k), r.name) for r in changes) == [
+        ("delete", "15", "x"), ("delete", "3", "x"), ("delete", "None", "x"), ("delete", "None", "x"),
+        ("insert", "3", "other"), ("insert", "30", "x"),
+    ]  # fmt: skip
+    assert spark.sql(f"SELECT count(*) FROM delta.`{location}` WHERE k = 3 AND day = DATE'2026-01-04'").first()[0] == 1
+    spark.sql(f"DELETE FROM delta.`{location}` WHERE k = 30")
+    assert len(stored(location)) == 19
