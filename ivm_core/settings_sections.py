@@ -50,7 +50,9 @@ class LimitSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     pushdown_cap: Annotated[int, Field(ge=0)] = 1000  # literal keys in one IN list; past it a range
-    replace_rows: Annotated[int, Field(ge=0)] = 500_000  # states up to this many rows are rewritten, not merged
+    replace_rows: Annotated[int, Field(ge=0)] = (
+        500_000  # states up to so many rows are rewritten, not merged; 0: always merged
+    )
     repair_rows: Annotated[int, Field(ge=0)] = 10_000  # differing rows that are mended; past it a full refresh
     sample_rows: Annotated[int, Field(ge=0)] = 20  # differing rows that a validation shows on each side
     small_files: Annotated[int, Field(ge=0)] = 24  # states with more of them are compacted after a batch; 0: no upkeep

@@ -1,7 +1,8 @@
-"""States of few rows, read and committed by this process: a job and a commit of Spark's own cost a second, these 20 ms.
+"""States on local paths, read and committed by this process: a job and a commit of Spark's own cost seconds, these 20 ms
+and what the rows take.
 
-The commit is an ordinary Delta commit with the batch's transaction number and metadata, made by delta-rs, and refused
-where another commit came first. Only states whose types and table features both writers treat alike are taken.
+The commit is an ordinary Delta commit with the batch's transaction number and metadata, refused where another commit came
+first. Only states whose types and table features this writer and Delta treat alike are taken.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from deltalake.exceptions import CommitFailedError
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log_files import AS_STORED, open_state
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.state_files import Apart, checkpoint, replace_rows, take_files_apart
+from ivm_core.engine.state_files import Apart, checkpoint, files_of, replace_rows, take_files_apart
 from ivm_core.errors import ConcurrentCommit
 
-# FLOAT and DOUBLE are left to Spark: where there is a NaN, the two writers' file statistics differ.
-_PLAIN = frozenset({"string", "long", "integer", "short", "byte", "boolean", "binary", "date", "timestamp"})
+_PLAIN = frozenset(
+    {"string", "long", "integer", "short", "byte", "float", "double", "boolean", "binary", "date", "timestamp"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,10 @@ class DirectState:
             return None
         return cls(location, table, pa.schema(table.schema().to_arrow()))
 
-    def rows(self) -> pa.Table:
-        """All rows."""
-        return self.table.to_pyarrow_dataset(parquet_read_options=AS_STORED).to_table()
+    def whole(self) -> Apart:
+        """All rows, none of them aside."""
+        rows = self.table.to_pyarrow_dataset(parquet_read_options=AS_STORED).to_table()
+        return Apart(rows.cast(self.schema), self.schema.empty_table(), files_of(self.table))
 
     def fitted(self, rows: pa.Table) -> pa.Table | None:
         """The rows under exactly the state's types, None where they have others."""
@@ -53,13 +56,9 @@ class DirectState:
         columns = [column.cast(type_) for column, type_ in zip(rows.columns, self.schema.types, strict=True)]
         return pa.Table.from_arrays(columns, schema=self.schema)
 
-    def overwrite(self, rows: pa.Table, tag: CommitTag) -> int:
-        """Make the fitted rows the state; returns the version. Raises ConcurrentCommit."""
-        return self._write(rows, "overwrite", tag)
-
     def append(self, rows: pa.Table, tag: CommitTag) -> int:
         """Add the fitted rows to the state; returns the version. Raises ConcurrentCommit."""
-        return self._write(rows, "append", tag)
+        return self.replace(Apart(self.schema.empty_table(), self.schema.empty_table(), ()), rows, tag)
 
     def apart(self, batch: pa.Table, keys: Sequence[str]) -> Apart | None:
         """The rows that a batch with these keys may touch, with those in the same files; None where Spark should look."""
@@ -69,7 +68,7 @@ class DirectState:
     def replace(self, apart: Apart, rows: pa.Table, tag: CommitTag) -> int:
         """Put the fitted rows in the place of those shown; returns the version. Raises ConcurrentCommit."""
         path = local_path(self.location)
-        assert path is not None, "apart() found none of its files"
+        assert path is not None, "open_state opens local paths"
         try:
             if not replace_rows(path, int(self.table.version()), apart, rows, tag):
                 return self.mark(tag)
@@ -89,13 +88,6 @@ class DirectState:
         except CommitFailedError as error:
             raise overtaken(self.table) from error
         self.table.update_incremental()
-        return int(self.table.version())
-
-    def _write(self, rows: pa.Table, mode: Any, tag: CommitTag) -> int:
-        try:
-            deltalake.write_deltalake(self.table, rows, mode=mode, commit_properties=commit_properties(tag))
-        except CommitFailedError as error:
-            raise overtaken(self.table) from error
         return int(self.table.version())
 
 

@@ -10,18 +10,26 @@ import pyarrow.compute as pc
 
 def touched_rows(state: pa.Table, batch: pa.Table, keys: Sequence[str]) -> pa.ChunkedArray | None:
     """Of each row whether its every key occurs among the batch's values of that column, NULL too: so more rows than have a
-    key of the batch may be found. None where the keys have other types in the batch.
+    key of the batch may be found. ``keys``: as ``telling_keys`` gives them, at least one.
     """
-    actual = {name.lower(): name for name in batch.column_names}
     touched = None
-    for key in keys:
-        name = actual.get(key.lower())
-        if name is None or not _comparable(state.column(key).type, batch.column(name).type):
-            return None
-        values = batch.column(name).unique().cast(state.column(key).type)
+    for key, column in _same_columns(state.schema, batch.schema, keys):
+        values = batch.column(column).unique().cast(state.column(key).type)
         found = pc.is_in(state.column(key), value_set=values)
         touched = found if touched is None else pc.and_(touched, found)
     return touched
+
+
+def telling_keys(state: pa.Schema, batch: pa.Schema, keys: Sequence[str]) -> list[str]:
+    """The keys by which rows can be told apart here; those of other types, which are left out, would only tell more."""
+    return [key for key, _ in _same_columns(state, batch, keys)]
+
+
+def _same_columns(state: pa.Schema, batch: pa.Schema, keys: Sequence[str]) -> list[tuple[str, str]]:
+    """Keys whose types mean the same in both, with their names in the batch."""
+    actual = {name.lower(): name for name in batch.names}
+    pairs = [(key, actual[key.lower()]) for key in keys if key.lower() in actual]
+    return [(key, name) for key, name in pairs if _comparable(state.field(key).type, batch.field(name).type)]
 
 
 def _comparable(one: pa.DataType, other: pa.DataType) -> bool:

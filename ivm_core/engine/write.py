@@ -27,11 +27,15 @@ from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input,
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-MOST_ROWS = 2 * HERE  # that come in the place of those that a batch may touch
+MOST_MORE = HERE  # rows that come in the place of others, beyond their number
 MOST_BYTES = 64 * 1024**2  # of a state's files that this process holds
 WHOLE_ROWS = 20_000  # rows of a state up to which telling the touched ones apart costs more than it spares
 _SOURCE = "__ivm_source"
 _RECOMPUTED = "__ivm_recomputed"
+
+
+class UnfitError(Exception):
+    """Rows of other types, or far more of them, than were shown: Spark writes them."""
 
 
 class Relations(Protocol):
@@ -100,36 +104,35 @@ class Writing:
         """
         if self.state.version is None:
             raise ValueError(f"the state of {self.state.target.name} does not exist: only a full job can build it")
-        apart = None
-        if self.direct is not None and keys and batch is not None and self.goes_by_files:
-            apart = self.direct.apart(batch, keys)
-        if self.direct is None or (apart is None and not self.rewrites):
+        apart = self._apart(keys, batch)
+        if apart is None:
             rows = self.relations.stored(self.state.location, self.state.version)
             self.relations.name(STATE, rows)
             return rows, None
-        shown = apart.shown if apart is not None else self.direct.rows()
-        rows = frame_of(self.spark, shown)
-        self.relations.name(STATE, rows, few=shown.num_rows <= HERE)
+        rows = frame_of(self.spark, apart.shown)
+        self.relations.name(STATE, rows, few=apart.shown.num_rows <= HERE)
         return rows, apart
 
-    def overwrite(self, query: exp.Expr) -> int | None:
-        """Make the query's rows the state; returns the version where it is known."""
+    def _apart(self, keys: Sequence[str], batch: pa.Table | None) -> Apart | None:
+        """The stored rows in this process, None where Spark reads them."""
+        if self.direct is None:
+            return None
+        apart = self.direct.apart(batch, keys) if keys and batch is not None and self.goes_by_files else None
+        return self.direct.whole() if apart is None and self.rewrites else apart
+
+    def replace(self, query: exp.Expr, apart: Apart | None) -> int | None:
+        """Put the query's rows in the place of those shown; returns the version where it is known.
+
+        Raises ``UnfitError`` where rows shown by this process cannot be written by it.
+        """
         frame = self.relations.select(query)
-        if self.direct is not None:
-            rows = self.fitted(self.collect(frame, self.replace_rows))
-            if rows is not None:
-                return self.direct.overwrite(rows, self.tag)
-        commit.overwrite(frame, self.state, self.tag)
-        return None
-
-    def replace(self, query: exp.Expr, apart: Apart) -> int | None:
-        """Put the query's rows in the place of those shown; returns the version, None where Spark must write them."""
-        rows = self.fitted(self.collect(self.relations.select(query), MOST_ROWS))
-        return self.direct.replace(apart, rows, self.tag) if self.direct is not None and rows is not None else None
-
-    def by_spark(self) -> Writing:
-        """The same write, nothing of it by this process."""
-        return replace(self, direct=None)
+        if apart is None or self.direct is None:
+            commit.overwrite(frame, self.state, self.tag)
+            return None
+        rows = self.fitted(self.collect(frame, apart))
+        if rows is None:
+            raise UnfitError
+        return self.direct.replace(apart, rows, self.tag)
 
     def append(self, query: exp.Expr, rows: int) -> int | None:
         """Add the query's rows, ``rows`` of them, to the state; returns the version where it is known."""
@@ -148,8 +151,9 @@ class Writing:
         commit.mark(self.spark, self.state, self.tag, self.write.columns[0])
         return None
 
-    def collect(self, frame: DataFrame, most: int) -> pa.Table | None:
-        """The frame's rows in this process; None where they are more."""
+    def collect(self, frame: DataFrame, apart: Apart) -> pa.Table | None:
+        """What comes in the place of the rows shown, in this process; None where it is far more."""
+        most = apart.shown.num_rows + MOST_MORE
         rows, _ = fetch(frame.limit(most + 1))
         return rows if rows.num_rows <= most else None
 
@@ -182,6 +186,13 @@ def write(writing: Writing) -> Applied:
         writing.relations.keep(writing.write.step)
     if writing.batch().rows == 0:
         return Applied().at(writing.mark())
+    try:
+        return _write(writing)
+    except UnfitError:
+        return _write(replace(writing, direct=None))
+
+
+def _write(writing: Writing) -> Applied:
     match writing.write.kind:
         case WriteKind.BAG:
             return write_bag(writing)
@@ -208,10 +219,7 @@ def _merge_groups(writing: Writing) -> Applied:
     recomputed = _recompute_extremes(writing, whole)
     if whole:
         query = merge_groups.rewrite_state(instruction, STATE, instruction.step, recomputed)
-        version = writing.replace(query, apart) if apart is not None else writing.overwrite(query)
-        if apart is not None and version is None:
-            return _merge_groups(writing.by_spark())
-        return Applied(updated=batch.rows).at(version)
+        return Applied(updated=batch.rows).at(writing.replace(query, apart))
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     if recomputed is None:
         source = writing.relations.view(instruction.step)
@@ -260,10 +268,7 @@ def _replace_groups(writing: Writing) -> Applied:
     _, apart = writing.show_state(instruction.keys, batch.here)
     if writing.rewrites or apart is not None:
         query = replace_groups.rewrite_state(instruction, STATE, instruction.step)
-        version = writing.replace(query, apart) if apart is not None else writing.overwrite(query)
-        if apart is not None and version is None:
-            return _replace_groups(writing.by_spark())
-        return Applied(updated=batch.rows).at(version)
+        return Applied(updated=batch.rows).at(writing.replace(query, apart))
     pruning = key_predicate(batch, instruction.keys, writing.relations.pushdown_cap)
     source = writing.relations.view(instruction.step)
     types = batch.types()

@@ -20,6 +20,7 @@ from ivm_core.plan.types import is_comparable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from ivm_core.engine.state_files import Apart
     from ivm_core.engine.write import Writing
 
 _ADDED = "__ivm_added"
@@ -38,14 +39,11 @@ def write_bag(writing: Writing) -> Applied:
     stored, apart = writing.show_state(() if writing.write.approximate else columns, gone)
     has_maps = not all(is_comparable(type_) for _, type_ in stored.dtypes)
     if writing.write.approximate and not has_maps:
-        return _write_near(writing, stored, applied)
+        return _write_near(writing, stored, apart, applied)
     query = bag.rewrite_state(columns, STATE, step, writing.batch_number)
-    if apart is not None:
-        version = writing.replace(query, apart)
-        return applied.at(version) if version is not None else write_bag(writing.by_spark())
-    if writing.rewrites or has_maps:
+    if apart is not None or writing.rewrites or has_maps:
         # Maps can be grouped, but not compared as a join key.
-        return applied.at(writing.overwrite(query))
+        return applied.at(writing.replace(query, apart))
     removed = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
     near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")
     writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
@@ -54,7 +52,7 @@ def write_bag(writing: Writing) -> Applied:
     return applied
 
 
-def _write_near(writing: Writing, stored: DataFrame, applied: Applied) -> Applied:
+def _write_near(writing: Writing, stored: DataFrame, apart: Apart | None, applied: Applied) -> Applied:
     """The same where the rows to remove may differ from the stored ones in the last digits of some columns."""
     columns, step, approximate = writing.write.columns, writing.write.step, writing.write.approximate
     added = bag.repeat_rows(columns, step, writing.batch_number)
@@ -69,7 +67,7 @@ def _write_near(writing: Writing, stored: DataFrame, applied: Applied) -> Applie
         writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
     found = _find(writing, bag_near.victims(columns, approximate, STATE, _ADDED, step), applied)
     if writing.rewrites:
-        return applied.at(writing.overwrite(bag_near.rewrite_state(columns, STATE, _ADDED, _VICTIMS)))
+        return applied.at(writing.replace(bag_near.rewrite_state(columns, STATE, _ADDED, _VICTIMS), apart))
     _merge(writing, bag_near.source_of_merge(columns, _ADDED, _VICTIMS), found)
     return applied
 

@@ -20,17 +20,17 @@ def merge_directly(writing: Writing) -> Applied | None:
     direct = writing.direct
     if direct is None or not writing.rewrites:
         return None
-    writing.show_state()
+    _, apart = writing.show_state()
+    if apart is None:
+        return None
     query = merge_groups.rewrite_with_origin(writing.write, STATE, writing.write.step)
-    rows = writing.collect(writing.relations.select(query), writing.replace_rows)
+    rows = writing.collect(writing.relations.select(query), apart)
     fitted = writing.fitted(rows.drop_columns([merge_groups.ORIGIN])) if rows is not None else None
     if rows is None or fitted is None:
         return None
     touched = _with(rows, merge_groups.BATCH)
     vanished = (writing.state.rows or 0) - _with(rows, merge_groups.STORED)
-    if touched == vanished == 0:
-        return Applied(state_version=direct.mark(writing.tag))
-    return Applied(updated=touched + vanished, state_version=direct.overwrite(fitted, writing.tag))
+    return Applied(updated=touched + vanished, state_version=direct.replace(apart, fitted, writing.tag))
 
 
 def _with(rows: pa.Table, origin: int) -> int:

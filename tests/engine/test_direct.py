@@ -43,11 +43,11 @@ def test_an_overwrite_is_tagged(tmp_path: Path) -> None:
     state = opened(location)
     rows = state.fitted(ROWS.slice(0, 1))
     assert rows is not None
-    version = state.overwrite(rows, CommitTag("view-1", 7, '{"batch": 7}'))
+    version = state.replace(state.whole(), rows, CommitTag("view-1", 7, '{"batch": 7}'))
     log = TableLog(location)
     assert (log.version(), log.transaction_version("view-1")) == (version, 7)
     assert log.commits(0, version)[0].user_metadata == '{"batch": 7}'
-    assert opened(location).rows().to_pylist() == ROWS.slice(0, 1).to_pylist()
+    assert opened(location).whole().shown.to_pylist() == ROWS.slice(0, 1).to_pylist()
 
 
 def test_a_mark_changes_no_row_and_says_so(tmp_path: Path) -> None:
@@ -56,16 +56,17 @@ def test_a_mark_changes_no_row_and_says_so(tmp_path: Path) -> None:
     log = TableLog(location)
     assert log.transaction_version("view-1") == 3
     assert classify(log.commits(0, version)) is CommitClass.NOOP
-    assert opened(location).rows().num_rows == 2
+    assert opened(location).whole().shown.num_rows == 2
 
 
 def test_the_second_of_two_writers_fails(tmp_path: Path) -> None:
     location = create(tmp_path)
     first, second = opened(location), opened(location)
     first.append(ROWS, CommitTag("other", 1))
-    for write in (second.overwrite, second.append):
-        with pytest.raises(ConcurrentCommit, match="Nothing was written"):
-            write(ROWS, CommitTag("view-1", 1))
+    with pytest.raises(ConcurrentCommit, match="Nothing was written"):
+        second.replace(second.whole(), ROWS.slice(0, 1), CommitTag("view-1", 1))
+    with pytest.raises(ConcurrentCommit, match="Nothing was written"):
+        second.append(ROWS, CommitTag("view-1", 1))
     with pytest.raises(ConcurrentCommit):
         second.mark(CommitTag("view-1", 1))
     assert TableLog(location).transaction_version("view-1") is None
@@ -80,8 +81,6 @@ def test_rows_of_other_columns_or_types_do_not_fit(tmp_path: Path) -> None:
 
 
 def test_what_is_left_to_spark(tmp_path: Path) -> None:
-    floats = create(tmp_path / "floats", pa.table({"x": pa.array([float("nan")])}))
-    assert DirectState.open(floats, 0) is None
     nested = create(tmp_path / "nested", pa.table({"x": pa.array([[1]], pa.list_(pa.int64()))}))
     assert DirectState.open(nested, 0) is None
     partitioned = create(tmp_path / "partitioned", partition_by=["n"])
