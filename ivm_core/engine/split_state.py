@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 
-def touched_rows(state: pa.Table, batch: pa.Table, keys: Sequence[str]) -> pa.ChunkedArray | None:
-    """Of each row whether its every key occurs among the batch's values of that column, NULL too: so more rows than have a
-    key of the batch may be found. ``keys``: as ``telling_keys`` gives them, at least one.
+def values_of_keys(state: pa.Schema, batch: pa.Table, keys: Sequence[str]) -> dict[str, pa.Array]:
+    """The batch's values of each key as the state has them, NULL too; those that tell most rows apart first.
+
+    Keys of types that are not compared here are left out: without them only more rows may be found.
     """
-    touched = None
-    for key, column in _same_columns(state.schema, batch.schema, keys):
-        values = batch.column(column).unique().cast(state.column(key).type)
-        found = pc.is_in(state.column(key), value_set=values)
+    actual = {name.lower(): name for name in batch.column_names}
+    values = {}
+    for key in keys:
+        name = actual.get(key.lower())
+        if name is not None and _comparable(state.field(key).type, batch.schema.field(name).type):
+            values[key] = batch.column(name).unique().cast(state.field(key).type)
+    return dict(sorted(values.items(), key=lambda item: -len(item[1])))
+
+
+def touched_rows(
+    read: Callable[[str], pa.ChunkedArray], values: Mapping[str, pa.Array], enough: int
+) -> tuple[pa.ChunkedArray, int]:
+    """Of each row whether its keys, of which there is at least one, occur among the values of that column, and how many do.
+
+    ``read`` gives a column. It is not asked for further ones where the first leave no more rows than are ``enough``.
+    """
+    touched, rows = None, 0
+    for key, among in values.items():
+        found = pc.is_in(read(key), value_set=among)
         touched = found if touched is None else pc.and_(touched, found)
-    return touched
-
-
-def telling_keys(state: pa.Schema, batch: pa.Schema, keys: Sequence[str]) -> list[str]:
-    """The keys by which rows can be told apart here; those of other types, which are left out, would only tell more."""
-    return [key for key, _ in _same_columns(state, batch, keys)]
-
-
-def _same_columns(state: pa.Schema, batch: pa.Schema, keys: Sequence[str]) -> list[tuple[str, str]]:
-    """Keys whose types mean the same in both, with their names in the batch."""
-    actual = {name.lower(): name for name in batch.names}
-    pairs = [(key, actual[key.lower()]) for key in keys if key.lower() in actual]
-    return [(key, name) for key, name in pairs if _comparable(state.field(key).type, batch.field(name).type)]
+        rows = pc.sum(touched).as_py() or 0
+        if rows <= enough:
+            break
+    assert touched is not None, "there is at least one key"
+    return touched, rows
 
 
 def _comparable(one: pa.DataType, other: pa.DataType) -> bool:

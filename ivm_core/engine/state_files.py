@@ -11,8 +11,10 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,15 @@ from ivm_core.engine.log_entries import commit_file
 from ivm_core.engine.log_files import AS_STORED, ODD
 from ivm_core.engine.model import CommitTag
 from ivm_core.engine.small import HERE, net_rows
-from ivm_core.engine.split_state import telling_keys, touched_rows
+from ivm_core.engine.split_state import touched_rows, values_of_keys
 from ivm_core.plan.nodes import WEIGHT
 
 logger = logging.getLogger(__name__)
 
-MOST_BYTES = 256 * 1024**2  # of files that this process writes anew in one batch
+MOST_BYTES = 128 * 1024**2  # of files that this process writes anew in one batch; in memory they take several times that
 MOST_FILES = 256
-_ROWS_OF_A_FILE = 2_000_000
+_ROWS_OF_A_FILE = 1_000_000
+_WRITERS = 4  # files written at a time
 _ROWS_OF_A_GROUP = 256 * 1024
 _LONGEST_TEXT = 32  # characters of a string in a file's statistics, as Delta has it
 _BITS = {pa.float64(): pa.int64(), pa.float32(): pa.int32()}
@@ -65,14 +68,14 @@ def take_files_apart(
 
     None where all keys are of types that are not compared here, and where there is more than this process holds.
     """
-    files, telling = files_of(table), telling_keys(schema, batch.schema, keys)
-    if not telling or len(files) > MOST_FILES or any(ODD.search(path) for path, _ in files):
+    files, values = files_of(table), values_of_keys(schema, batch, keys)
+    if not values or len(files) > MOST_FILES or any(ODD.search(path) for path, _ in files):
         return None
     found, shown, aside = [], [schema.empty_table()], [schema.empty_table()]
     for path, size in files:
         stored = ds.dataset(str(folder / path), schema=schema, format=_FORMAT)
-        touched = touched_rows(stored.to_table(columns=telling), batch, telling)
-        if not pc.any(touched).as_py():
+        touched, number = touched_rows(partial(_column, stored), values, enough=2 * batch.num_rows)
+        if number == 0:
             continue
         found.append((path, size))
         if sum(size for _, size in found) > MOST_BYTES:
@@ -85,6 +88,10 @@ def take_files_apart(
     return Apart(pa.concat_tables(shown), pa.concat_tables(aside), tuple(found))
 
 
+def _column(stored: ds.Dataset, name: str) -> pa.ChunkedArray:
+    return stored.to_table(columns=[name]).column(name)
+
+
 def replace_rows(folder: Path, version: int, apart: Apart, rows: pa.Table, tag: CommitTag) -> bool:
     """Commit ``rows`` in the place of those shown, as the version after ``version``; False where they are the same.
 
@@ -95,9 +102,9 @@ def replace_rows(folder: Path, version: int, apart: Apart, rows: pa.Table, tag: 
         return False
     now = time.time_ns() // 1_000_000
     everything = pa.concat_tables([apart.aside, rows])
-    written = list(_write(folder, "part", everything, now))
+    written = _write(folder, "part", everything, now)
     # Where no file goes the new ones are the feed.
-    feed = list(_write(folder / "_change_data", "cdc", changes, now)) if apart.files else []
+    feed = _write(folder / "_change_data", "cdc", changes, now) if apart.files else []
     inserted = pc.sum(pc.equal(changes.column(CHANGE_TYPE), "insert")).as_py()
     metrics = {
         "numTargetRowsInserted": inserted,
@@ -160,25 +167,31 @@ def _viewed(rows: pa.Table, types: Sequence[pa.DataType]) -> pa.Table:
     return pa.table(columns, names=rows.column_names)
 
 
-def _write(folder: Path, prefix: str, rows: pa.Table, now: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Write the rows as files; of each what its action says, and its statistics."""
-    for start in range(0, rows.num_rows, _ROWS_OF_A_FILE):
+def _write(folder: Path, prefix: str, rows: pa.Table, now: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Write the rows as files, some at a time; of each what its action says, and its statistics."""
+    folder.mkdir(exist_ok=True)
+    starts = range(0, rows.num_rows, _ROWS_OF_A_FILE)
+
+    def write(start: int) -> tuple[dict[str, Any], dict[str, Any]]:
         part = rows.slice(start, _ROWS_OF_A_FILE)
         name = f"{prefix}-{start // _ROWS_OF_A_FILE:05}-{uuid.uuid4()}-c000.snappy.parquet"
-        folder.mkdir(exist_ok=True)
-        # Arrow's bounds of floating-point columns leave NaN out, which to Spark is the largest number.
-        bounded = [field.name for field in part.schema if not pa.types.is_floating(field.type)]
-        # Dictionaries of numbers that hardly repeat take half of the writing's time.
-        repeated = [field.name for field in part.schema if not _is_number(field.type)]
-        pq.write_table(
-            part,
-            folder / name,
-            row_group_size=_ROWS_OF_A_GROUP,
-            use_dictionary=repeated or False,
-            write_statistics=bounded or False,
-        )
+        _write_file(folder / name, part)
         size = (folder / name).stat().st_size
-        yield {"path": name, "partitionValues": {}, "size": size, "modificationTime": now}, _statistics(part)
+        return {"path": name, "partitionValues": {}, "size": size, "modificationTime": now}, _statistics(part)
+
+    if len(starts) < 2:
+        return [write(start) for start in starts]
+    with ThreadPoolExecutor(_WRITERS) as pool:
+        return list(pool.map(write, starts))
+
+
+def _write_file(file: Path, rows: pa.Table) -> None:
+    # Arrow's bounds of floating-point columns leave NaN out, which to Spark is the largest number.
+    bounded = [field.name for field in rows.schema if not pa.types.is_floating(field.type)]
+    # Dictionaries of numbers that hardly repeat take half of the writing's time.
+    repeated = [field.name for field in rows.schema if not _is_number(field.type)]
+    options = {"use_dictionary": repeated or False, "write_statistics": bounded or False}
+    pq.write_table(rows, file, row_group_size=_ROWS_OF_A_GROUP, **options)
 
 
 def _statistics(rows: pa.Table) -> dict[str, Any]:

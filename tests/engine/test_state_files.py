@@ -117,6 +117,14 @@ def test_new_rows_alone_touch_no_file(location: str) -> None:
     assert feed(location, version) == [("insert", 100)]
 
 
+def test_many_rows_are_written_as_several_files(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_files, "_ROWS_OF_A_FILE", 3)
+    state = opened(location)
+    version = state.replace(state.whole(), rows(*range(1, 20), None, None), TAG)
+    assert stored(location) == expected(rows(*range(1, 20), None, None))
+    assert len(files(location)) == 7 and feed(location, version) == [("delete", 0)]
+
+
 def test_rows_that_stay_the_same_are_a_mark(location: str) -> None:
     state, before = opened(location), files(location)
     apart = state.apart(keys(3), ["k"])
