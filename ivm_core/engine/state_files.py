@@ -36,7 +36,9 @@ from ivm_core.plan.nodes import WEIGHT
 
 logger = logging.getLogger(__name__)
 
-MOST_BYTES = 128 * 1024**2  # of files that this process writes anew in one batch; in memory they take several times that
+MOST_BYTES = (
+    128 * 1024**2
+)  # of files that this process writes anew in one batch; in memory they take several times that
 MOST_FILES = 256
 _ROWS_OF_A_FILE = 1_000_000
 _WRITERS = 4  # files written at a time
@@ -202,7 +204,10 @@ def _statistics(rows: pa.Table) -> dict[str, Any]:
         column = rows.column(name)
         if not (pa.types.is_integer(column.type) or pa.types.is_date(column.type) or pa.types.is_string(column.type)):
             continue
-        least, most = pc.min_max(column).as_py().values()
+        try:
+            least, most = pc.min_max(column).as_py().values()
+        except (ValueError, OverflowError):  # a year or bytes that Python's types cannot hold
+            continue
         if least is None:
             continue
         low[name] = least[:_LONGEST_TEXT] if isinstance(least, str) else _as_json(least)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import date
 from decimal import Decimal
@@ -18,6 +19,7 @@ from ivm_core.batch.volume import changed_rows
 from ivm_core.engine import state_files
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.log import TableLog
+from ivm_core.engine.log_entries import commit_file
 from ivm_core.engine.model import CommitTag
 from ivm_core.errors import ConcurrentCommit
 
@@ -167,6 +169,28 @@ def test_statistics_bound_what_a_file_holds(location: str) -> None:
     assert (found["min.k"], found["max.k"], found["null_count.name"]) == (1, 9, 1)
     assert (found["min.day"], found["max.day"]) == (date(2026, 1, 2), date(2026, 1, 10))
     assert found["min.name"] == "a" and found["max.name"] is None
+
+
+def test_values_that_python_cannot_hold_have_no_bounds(tmp_path: Path) -> None:
+    """Spark's years go beyond 9999, and its strings may be any bytes."""
+    far = pa.array([3_000_000, 0], pa.int32()).cast(pa.date32())
+    text = pa.array([b"\xff\xfe", b"a"]).view(pa.string())
+    table = pa.table({"k": pa.array([1, 2]), "day": far, "text": text})
+    place = str(tmp_path / "odd")
+    deltalake.write_deltalake(place, table.slice(1), configuration=FEED)
+    state = opened(place)
+    apart = state.apart(table, ["k", "day", "text"])
+    assert apart is not None
+    state.replace(apart, table, TAG)
+    whole = opened(place).whole().shown
+    assert whole.column("day").cast(pa.int32()).to_pylist() == [3_000_000, 0]
+    assert whole.column("text").combine_chunks().view(pa.binary()).to_pylist() == [b"\xff\xfe", b"a"]
+    (stats,) = [
+        json.loads(json.loads(line)["add"]["stats"])
+        for line in commit_file(Path(place), 1).read_text("utf-8").splitlines()
+        if "add" in json.loads(line)
+    ]
+    assert stats["minValues"] == {"k": 1} and stats["nullCount"] == {"k": 0, "day": 0, "text": 0}
 
 
 def test_checkpoints_are_written_in_their_turn(location: str) -> None:
