@@ -74,9 +74,11 @@ class DirectState:
                 return self.mark(tag)
         except FileExistsError as error:
             raise overtaken(self.table) from error
+        committed = int(self.table.version()) + 1
         self.table.update_incremental()
-        checkpoint(self.table)
-        return int(self.table.version())
+        if self.table.version() == committed:  # else another writer went on meanwhile, and writes its own checkpoints
+            checkpoint(self.table)
+        return committed
 
     def mark(self, tag: CommitTag) -> int:
         """Record the batch in a commit without rows; returns the version. Raises ConcurrentCommit."""

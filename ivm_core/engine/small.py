@@ -118,7 +118,10 @@ def net_rows(rows: pa.Table) -> pa.Table | None:
     names = [name for name in rows.column_names if name != WEIGHT]
     if not names or any(pa.types.is_floating(rows.schema.field(name).type) for name in names):
         return None
-    summed = rows.group_by(names).aggregate([(WEIGHT, "sum")]).rename_columns([*names, WEIGHT])
+    # Arrow takes a name with a leading dot for a path.
+    plain = [f"c{number}" for number in range(len(names))]
+    weighted = rows.select([*names, WEIGHT]).rename_columns([*plain, WEIGHT])
+    summed = weighted.group_by(plain).aggregate([(WEIGHT, "sum")]).rename_columns([*names, WEIGHT])
     return summed.filter(pc.not_equal(summed.column(WEIGHT), 0))
 
 

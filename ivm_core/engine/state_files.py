@@ -40,6 +40,7 @@ MOST_BYTES = (
     128 * 1024**2
 )  # of files that this process writes anew in one batch; in memory they take several times that
 MOST_FILES = 256
+MOST_HELD = 1024**3  # of rows beside those that are touched, in memory
 _ROWS_OF_A_FILE = 1_000_000
 _WRITERS = 4  # files written at a time
 _ROWS_OF_A_GROUP = 256 * 1024
@@ -82,12 +83,20 @@ def take_files_apart(
         found.append((path, size))
         if sum(size for _, size in found) > MOST_BYTES:
             return None
+        if sum(part.nbytes for part in (*shown, *aside)) + _decoded_bytes(folder / path) > MOST_HELD:
+            return None
         rows = stored.to_table()
         shown.append(rows.filter(touched))
         aside.append(rows.filter(pc.invert(touched)))
         if sum(part.num_rows for part in shown) > HERE:
             return None
     return Apart(pa.concat_tables(shown), pa.concat_tables(aside), tuple(found))
+
+
+def _decoded_bytes(file: Path) -> int:
+    """How much memory the file's rows take at least: before compression, as its footer has it."""
+    footer = pq.read_metadata(file)
+    return sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
 
 
 def _column(stored: ds.Dataset, name: str) -> pa.ChunkedArray:
@@ -136,12 +145,13 @@ def checkpoint(table: deltalake.DeltaTable) -> None:
 
     A batch does not fail for want of it.
     """
-    interval = int(table.metadata().configuration.get("delta.checkpointInterval", "10"))
-    if table.version() % interval == 0:
+    properties = table.metadata().configuration
+    if table.version() % int(properties.get("delta.checkpointInterval", "10")) == 0:
         try:
             table.create_checkpoint()
-            table.cleanup_metadata()
-        except DeltaError as error:
+            if properties.get("delta.enableExpiredLogCleanup", "true").lower() == "true":
+                table.cleanup_metadata()
+        except (DeltaError, OSError) as error:
             logger.warning("no checkpoint of %s was written: %s", table.table_uri, error)
 
 

@@ -152,7 +152,7 @@ def test_the_second_of_two_writers_fails(location: str) -> None:
 def test_what_this_process_should_not_hold_is_left_to_spark(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     state = opened(location)
     assert state.apart(pa.table({"k": ["3"]}), ["k"]) is None
-    for limit in ("HERE", "MOST_BYTES", "MOST_FILES"):
+    for limit in ("HERE", "MOST_BYTES", "MOST_FILES", "MOST_HELD"):
         with monkeypatch.context() as patched:
             patched.setattr(state_files, limit, 1)
             assert state.apart(keys(3, 5), ["k"]) is None
