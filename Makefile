@@ -33,7 +33,7 @@ SEED ?= 1
 fuzz: $(READY) ## Search for wrong views: N=20000 random (view, trace) cases from SEED=1, in DuckDB
 	@.venv/bin/python -m tests.fuzz --cases $(N) --seed $(SEED)
 
-fuzz-spark: $(READY) ## The same on Spark and Delta, by the whole path: N=500 views through three batches each
+fuzz-spark: $(READY) ## The same on Spark and Delta, by the whole path: N=500 (view, trace) cases of two batches each
 	@.venv/bin/python -m tests.fuzz --spark --cases $(if $(filter file,$(origin N)),500,$(N)) --seed $(SEED)
 
 TIMES ?= 10

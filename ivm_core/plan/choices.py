@@ -6,7 +6,7 @@ that the function may give.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -29,17 +29,53 @@ def settle_aggregates(plan: Aggregate, context: Context) -> Plan:
     """γ_{k; first(x), collect_list(y)} Q → π_{k, f, sort_array(l)} γ_{k; f = min(x), l = collect_list(y)} Q"""
     types = types_of(plan.source)
     settled = [Named(each.name, settle(each.expression, types)) for each in plan.aggregates]
-    sorted_: dict[str, exp.Expression] = {}
-    for place, each in enumerate(settled):
-        if isinstance(each.expression, COLLECTED):
-            _check_sortable(each.expression, types)
-            found = context.fresh(f"{context.hints[each.name][0]}_unsorted")
-            sorted_[each.name] = exp.ArraySort(this=column(found), nulls_first=exp.true())
-            settled[place] = replace(each, name=found)
-    if not sorted_:
+    lists = [each for each in settled if isinstance(each.expression, COLLECTED)]
+    if not lists:
         return plan if tuple(settled) == plan.aggregates else replace(plan, aggregates=tuple(settled))
-    shown = (Named(each.name, sorted_.get(each.name, column(each.name))) for each in plan.aggregates)
-    return Project(replace(plan, aggregates=tuple(settled)), (*keep(tuple(k.name for k in plan.keys)), *shown))
+    for each in lists:
+        _check_sortable(each.expression, types)
+    in_one_order = [each for each in lists if not _of_distinct(each.expression)]
+    together = in_one_order if len(in_one_order) > 1 else []
+    collected: list[Named] = []
+    shown: dict[str, exp.Expression] = {}
+    for each in settled:
+        if each not in lists:
+            collected.append(each)
+        elif each not in together or each is together[0]:
+            unsorted = context.fresh(f"{context.hints[each.name][0]}_unsorted")
+            collected.append(Named(unsorted, _as_one(together) if each in together else each.expression))
+            in_order = exp.ArraySort(this=column(unsorted), nulls_first=exp.true())
+            if each in together:
+                shown.update((one.name, _part(in_order, place, one, types)) for place, one in enumerate(together))
+            else:
+                shown[each.name] = in_order
+    columns = (Named(each.name, shown.get(each.name, column(each.name))) for each in plan.aggregates)
+    keys = keep(tuple(key.name for key in plan.keys))
+    return Project(replace(plan, aggregates=tuple(collected)), (*keys, *columns))
+
+
+def _of_distinct(call: exp.Expression) -> bool:
+    return isinstance(call, exp.ArrayUniqueAgg) or isinstance(call.this, exp.Distinct)
+
+
+def _as_one(lists: Sequence[Named]) -> exp.Expression:
+    """``collect_list(x), collect_list(y)`` → ``collect_list(struct(x, y))``"""
+    fields = [
+        exp.PropertyEQ(this=exp.to_identifier(f"part_{place}"), expression=each.expression.this.copy())
+        for place, each in enumerate(lists)
+    ]
+    return exp.ArrayAgg(this=exp.Struct(expressions=fields), nulls_excluded=True)
+
+
+def _part(rows: exp.Expression, place: int, collected: Named, types: Types) -> exp.Expression:
+    """The list that stands at one place of collected structs."""
+    row, value = exp.to_identifier("row"), exp.to_identifier("value")
+    field = exp.Dot(this=row.copy(), expression=exp.to_identifier(f"part_{place}"))
+    values = exp.Transform(this=rows.copy(), expression=exp.Lambda(this=field, expressions=[row]))
+    present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+    part = exp.ArrayFilter(this=values, expression=exp.Lambda(this=present, expressions=[value]))
+    known = type_of(collected.expression, types)
+    return exp.cast(part, known, dialect="spark") if known else part
 
 
 def settle(call: exp.Expression, types: Types) -> exp.Expression:

@@ -24,7 +24,7 @@ import pytest
 from ivm_core import Engine
 from ivm_core.engine.session import open_session
 from ivm_core.settings import Settings
-from tests.maintain.database import difference
+from tests.bags import difference
 from tests.postgres import ENCODED, PASSWORD, postgres  # noqa: F401
 
 from .compose_processes import API, HERE, MASTER, MASTER_PAGE, Compose, stopping

@@ -1,6 +1,6 @@
 """``python -m tests.fuzz --cases 100000 --seed 1``: search for wrong views; ``--show SEED`` prints one view's case.
 
-``--spark`` takes each view through one trace on Spark and Delta by the whole path, with a session for each process.
+``--spark`` takes views through traces on Spark and Delta by the whole path, with a session for each process.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tests.fuzz.on_spark import TRACES as SPARK_TRACES
 from tests.fuzz.on_spark import search_in_own_session
 from tests.fuzz.search import TRACES, Findings, draw, search_views
 
@@ -63,7 +64,7 @@ def _search(cases: int, first: int, processes: int) -> Findings:
 
 def _search_on_spark(cases: int, first: int, processes: int) -> Findings:
     with TemporaryDirectory(prefix="ivm-fuzz-") as folder:
-        return _spread(partial(search_in_own_session, Path(folder)), cases, first, processes)
+        return _spread(partial(search_in_own_session, Path(folder)), -(-cases // SPARK_TRACES), first, processes)
 
 
 def _spread(search: Callable[[range], Findings], views: int, first: int, processes: int) -> Findings:

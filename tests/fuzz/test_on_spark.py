@@ -10,6 +10,6 @@ pytestmark = pytest.mark.spark
 
 
 def test_random_views_follow_their_tables_on_spark(spark, tmp_path):
-    for found in search_on_spark(spark, tmp_path, range(6), batches=2):
+    for found in search_on_spark(spark, tmp_path, range(6), traces=1):
         assert not found.wrong, "\n\n".join(found.wrong)
         assert found.outcomes["right"] >= 4, found

@@ -54,6 +54,7 @@ AGGREGATES = (
     "mode(c)",
     "collect_list(c)",
     "collect_list(distinct c)",
+    "concat(collect_list(c), collect_list(cast(m as string)))",
     "collect_set(c)",
     "array_agg(named_struct('c', c, 'm', m))",
     "listagg(c, ',')",

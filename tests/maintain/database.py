@@ -1,4 +1,4 @@
-"""A small database of awkward rows, the batches of changes that it goes through, and the comparison of two bags."""
+"""A small database of awkward rows, and the batches of changes that it goes through."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as f
-
 from tests.maintain.cases import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from ivm_core import Engine
 
@@ -140,17 +138,3 @@ BATCHES: tuple[Callable[[Database], None], ...] = (
     restore_and_optimize,
     insert_and_delete_again,
 )
-
-
-def difference(left: DataFrame, right: DataFrame, rounded: bool = False) -> list[tuple[str, Any]]:
-    """The rows of one side that the other lacks, as bags, both ways."""
-    if rounded:
-        left, right = (
-            side.select(*(f.round(c, 6).alias(c) if t == "double" else f.col(c) for c, t in side.dtypes))
-            for side in (left, right)
-        )
-    names = [f"c{place}" for place in range(len(left.columns))]
-    weighted = [side.toDF(*names).selectExpr("*", f"{weight}L AS w") for side, weight in ((left, 1), (right, -1))]
-    # EXCEPT ALL in both directions, in one plan instead of two: copies are counted per distinct row.
-    found = weighted[0].unionAll(weighted[1]).groupBy(*names).sum("w").where("`sum(w)` <> 0")
-    return [("unexpected" if row[-1] > 0 else "missing", tuple(row)[:-1]) for row in found.collect()]

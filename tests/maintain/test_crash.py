@@ -13,8 +13,8 @@ from ivm_core import Engine
 from ivm_core.engine.connect_server import start_connect_server
 from ivm_core.engine.session import open_session
 from ivm_core.settings import Settings
+from tests.bags import difference
 from tests.conftest import TEST_CONF
-from tests.maintain.database import difference
 
 pytestmark = pytest.mark.spark
 

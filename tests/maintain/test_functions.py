@@ -8,7 +8,8 @@ from pyspark.sql.functions import pandas_udf
 
 from ivm_core import Engine
 from ivm_core.errors import DefinitionError, UnsupportedConstruct
-from tests.maintain.database import FEED, difference
+from tests.bags import difference
+from tests.maintain.database import FEED
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from ivm_core import Engine
-from tests.maintain.database import difference
+from tests.bags import difference
 
 pytestmark = pytest.mark.spark
 

@@ -9,8 +9,9 @@ from ivm_core import Engine
 from ivm_core.engine import both_states, key_rows, slices, snapshots
 from ivm_core.job import chains
 from ivm_core.job.model import Slice
+from tests.bags import difference
 from tests.maintain.cases import CASES
-from tests.maintain.database import FEED, Database, difference, first_mix, groups_vanish_and_tables_are_replaced
+from tests.maintain.database import FEED, Database, first_mix, groups_vanish_and_tables_are_replaced
 
 pytestmark = pytest.mark.spark
 

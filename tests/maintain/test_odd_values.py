@@ -6,7 +6,8 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.errors import NotIncrementalError
-from tests.maintain.database import difference, run
+from tests.bags import difference
+from tests.maintain.database import run
 
 pytestmark = pytest.mark.spark
 
@@ -153,3 +154,24 @@ def test_a_missing_struct_of_fields_that_are_never_null(engine, spark):
         "cube": f"SELECT g, v, CASE WHEN count(DISTINCT {struct}) = 1 THEN mode({struct}) END AS s FROM odd.facts GROUP BY CUBE (g, v)",
     }
     follow(engine, spark, queries, "INSERT INTO odd.facts VALUES (1, 2), (3, 3)", "DELETE FROM odd.facts WHERE v = 4")
+
+
+def test_lists_that_are_put_together_again(engine, spark):
+    run(
+        spark,
+        f"CREATE TABLE odd.settings (owner int, name string, value int) {FEED}",
+        "INSERT INTO odd.settings VALUES (1, 'z', 1), (1, 'a', 2), (1, 'm', 3), (2, 'z', 9), (2, 'b', NULL), (NULL, 'a', 5)",
+    )
+    queries = {
+        "maps": "SELECT owner, map_from_arrays(collect_list(name), collect_list(coalesce(value, 0))) AS m FROM odd.settings GROUP BY owner",
+        "whole": "SELECT map_from_arrays(collect_list(concat(owner, name)), collect_list(value)) AS m FROM odd.settings "
+        "WHERE owner IS NOT NULL AND value IS NOT NULL",
+    }
+    follow(
+        engine,
+        spark,
+        queries,
+        "INSERT INTO odd.settings VALUES (1, 'b', 0), (3, 'y', 1), (3, 'x', 2)",
+        "UPDATE odd.settings SET value = 10 - value WHERE owner = 1",
+        "DELETE FROM odd.settings WHERE name = 'z'",
+    )

@@ -6,7 +6,8 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.maintain import view as maintenance
-from tests.maintain.database import difference, set_limits
+from tests.bags import difference
+from tests.maintain.database import set_limits
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ import pytest
 
 from ivm_core.engine import restore
 from ivm_core.errors import NotIncrementalError
-from tests.maintain.database import difference
+from tests.bags import difference
 from tests.maintain.test_identities import FIRST, QUERIES, SECOND, Deployment
 from tests.maintain.test_views_over_views import THIRD
 

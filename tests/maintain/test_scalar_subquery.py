@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
-from tests.maintain.database import FEED, difference
+from tests.bags import difference
+from tests.maintain.database import FEED
 
 pytestmark = pytest.mark.spark
 

@@ -11,7 +11,7 @@ from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Batch, CommitClass, TableRange
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.plan.clock import CLOCK
-from tests.maintain.database import difference
+from tests.bags import difference
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,8 @@ import pytest
 from ivm_core import Engine
 from ivm_core.errors import SchemaChangedError
 from ivm_core.maintain import view as batches
-from tests.maintain.database import difference, run
+from tests.bags import difference
+from tests.maintain.database import run
 
 pytestmark = pytest.mark.spark
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
+from tests.bags import difference
 from tests.maintain.cases import CASES
-from tests.maintain.database import BATCHES, Database, difference, set_limits
+from tests.maintain.database import BATCHES, Database, set_limits
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 from ivm_core import Engine
-from tests.maintain.database import difference
+from tests.bags import difference
 from tests.tpc.benchmark import KINDS, Benchmark, is_installed, load, numbers, spark_text
 from tests.tpc.record import record
 from tests.tpc.spark_tables import SparkTables
