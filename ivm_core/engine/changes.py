@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -24,7 +23,7 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.planning import Planning
 from ivm_core.engine.queries import frame_of
-from ivm_core.engine.sharing import ThreadSeconds
+from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
 from ivm_core.engine.slices import Expected, Slices
 from ivm_core.engine.small import HERE, ChangedRows, SmallRelation, compute, held, net_rows
 from ivm_core.engine.snapshots import Snapshots, shown
@@ -125,9 +124,9 @@ class ChangeCache:
     @contextmanager
     def one_reader(self) -> Iterator[ChangeCache]:
         """The cache, for one thread at a time: another one that asks meanwhile then finds what was read."""
-        started = time.monotonic()
+        started = WORK_CLOCK.now()
         with self._one_reader:
-            waited = time.monotonic() - started
+            waited = WORK_CLOCK.now() - started
             if waited > MOMENT:
                 self._seconds.spent += waited
             yield self
@@ -144,10 +143,10 @@ class ChangeCache:
         key = (relation.name, covered.from_version, covered.to_version)
         if key not in self._read or not wanted <= self._read[key][0]:
             self._forget(key)
-            started = time.monotonic()
+            started = WORK_CLOCK.now()
             together = frozenset(wanted | self._needed.get(relation.name, set()))
             self._read[key] = (together, self._load(relation, covered, together))
-            self._seconds.spent += time.monotonic() - started
+            self._seconds.spent += WORK_CLOCK.now() - started
         kept, changes = self._read[key]
         if wanted == kept:
             return changes

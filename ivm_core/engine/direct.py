@@ -47,14 +47,16 @@ class DirectState:
         rows = self.table.to_pyarrow_dataset(parquet_read_options=AS_STORED).to_table()
         return Apart(rows.cast(self.schema), self.schema.empty_table(), files_of(self.table))
 
-    def fitted(self, rows: pa.Table) -> pa.Table | None:
-        """The rows under exactly the state's types, None where they have others."""
-        if rows.schema.names != self.schema.names:
+    def fitted(self, rows: pa.Table, names: Sequence[str] | None = None) -> pa.Table | None:
+        """The rows under exactly the state's types, None where they have others; ``names``: only these columns of both."""
+        have = rows.select([n for n in names if n in rows.column_names]) if names is not None else rows
+        if have.schema.names != list(names or self.schema.names):
             return None
-        if any(_kind(have) != _kind(want) for have, want in zip(rows.schema.types, self.schema.types, strict=True)):
+        schema = pa.schema([self.schema.field(name) for name in have.schema.names])
+        if any(_kind(one) != _kind(other) for one, other in zip(have.schema.types, schema.types, strict=True)):
             return None
-        columns = [column.cast(type_) for column, type_ in zip(rows.columns, self.schema.types, strict=True)]
-        return pa.Table.from_arrays(columns, schema=self.schema)
+        columns = [column.cast(type_) for column, type_ in zip(have.columns, schema.types, strict=True)]
+        return pa.Table.from_arrays(columns, schema=schema)
 
     def append(self, rows: pa.Table, tag: CommitTag) -> int:
         """Add the fitted rows to the state; returns the version. Raises ConcurrentCommit."""

@@ -9,7 +9,6 @@ the slice. Whether they are is looked up each time, so a wrong expectation costs
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.key_rows import KeyRows, Keys, KeySet, comparable, having, keys_of, read_key_rows
 from ivm_core.engine.model import Relation
 from ivm_core.engine.queries import fetch
-from ivm_core.engine.sharing import ThreadSeconds
+from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
 from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.engine.snapshots import Snapshots, quoted
 from ivm_core.errors import IvmError
@@ -85,14 +84,14 @@ class Slices:
             return None
         if once and (relation.name, version, False) not in self._read and not self._serves_many(relation.name):
             return None
-        started, others = time.monotonic(), self._seconds_of_changes
+        started, others = WORK_CLOCK.now(), self._seconds_of_changes
         frame = None
         for inwards in (False, True):
             found = self._slice(relation.name, version, inwards)
             if found is not None and found.covers(wanted, {name.lower() for name in columns}):
                 frame = found.frame
                 break
-        self.seconds.spent += time.monotonic() - started - (self._seconds_of_changes - others)
+        self.seconds.spent += WORK_CLOCK.now() - started - (self._seconds_of_changes - others)
         return frame
 
     def close(self) -> None:
@@ -145,9 +144,9 @@ class Slices:
             if covered is None or relation is None or covered.empty or not self._comparable(edge):
                 continue
             needed = self._needed.get(edge.other, set()) | set(edge.other_columns)
-            started = time.monotonic()
+            started = WORK_CLOCK.now()
             rows = self._changes(relation, covered, needed).here
-            self._seconds_of_changes += time.monotonic() - started
+            self._seconds_of_changes += WORK_CLOCK.now() - started
             if rows is not None and self._meets_few(edge, rows):
                 yield KeySet(self._keys(edge, rows), frozenset({edge.other}))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.model import STATE_TABLE, Relation
 from ivm_core.engine.plain_files import Bounds, PlainTable
-from ivm_core.engine.sharing import ThreadSeconds
+from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -58,10 +57,10 @@ class Snapshots:
         if key not in self._kept or not wanted <= self._kept[key][0]:
             wanted |= self._kept[key][0] if key in self._kept else frozenset()
             selected = [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
-            started = time.monotonic()
+            started = WORK_CLOCK.now()
             frame = self.read(relation, version).select(*selected).persist()
             frame.count()  # from now on its size is known
-            self.seconds.spent += time.monotonic() - started
+            self.seconds.spent += WORK_CLOCK.now() - started
             if key in self._kept:
                 self._kept[key][1].unpersist()
             self._kept[key] = (frozenset(wanted), frame)

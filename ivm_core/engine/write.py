@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ivm_core.apply import merge_groups, replace_groups
 from ivm_core.apply.names import STATE, call, named, signed
-from ivm_core.engine import commit
+from ivm_core.engine import commit, rows_here
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import Applied, CommitTag, State
@@ -22,7 +22,7 @@ from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.state_files import Apart
 from ivm_core.engine.write_bag import write_bag
 from ivm_core.engine.write_directly import merge_directly
-from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, Input, Step, Write, WriteKind
+from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, VANISHED, Input, Step, Write, WriteKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -96,25 +96,24 @@ class Writing:
         """The step that is applied."""
         return self.relations.small[self.write.step]
 
-    def show_state(self, keys: Sequence[str] = (), batch: pa.Table | None = None) -> tuple[DataFrame, Apart | None]:
-        """The stored rows, called ``STATE``; pinned, whatever is committed meanwhile.
-
-        ``keys``: only stored rows with the ``batch``'s values of these columns matter. Where it costs less the others are
-        not shown but returned beside: ``replace`` leaves or puts them there.
-        """
+    def show_state(self, apart: Apart | None) -> DataFrame:
+        """The stored rows, called ``STATE``; pinned, whatever is committed meanwhile. Of rows in this process those shown."""
         if self.state.version is None:
             raise ValueError(f"the state of {self.state.target.name} does not exist: only a full job can build it")
-        apart = self._apart(keys, batch)
         if apart is None:
             rows = self.relations.stored(self.state.location, self.state.version)
             self.relations.name(STATE, rows)
-            return rows, None
+            return rows
         rows = frame_of(self.spark, apart.shown)
         self.relations.name(STATE, rows, few=apart.shown.num_rows <= HERE)
-        return rows, apart
+        return rows
 
-    def _apart(self, keys: Sequence[str], batch: pa.Table | None) -> Apart | None:
-        """The stored rows in this process, None where Spark reads them."""
+    def apart(self, keys: Sequence[str] = (), batch: pa.Table | None = None) -> Apart | None:
+        """The stored rows in this process, None where Spark reads them.
+
+        ``keys``: only stored rows with the ``batch``'s values of these columns matter. Where it costs less the others are
+        not shown but held beside: ``replace`` leaves or puts them there.
+        """
         if self.direct is None:
             return None
         apart = self.direct.apart(batch, keys) if keys and batch is not None and self.goes_by_files else None
@@ -134,14 +133,32 @@ class Writing:
             raise UnfitError
         return self.direct.replace(apart, rows, self.tag)
 
-    def append(self, query: exp.Expr, rows: int) -> int | None:
-        """Add the query's rows, ``rows`` of them, to the state; returns the version where it is known."""
-        frame = self.relations.select(query)
+    def put(self, rows: pa.Table | None, apart: Apart) -> int | None:
+        """Put rows that this process made in the place of those shown; None where it made none that fit."""
+        fitted = self.fitted(rows)
+        return self.direct.replace(apart, fitted, self.tag) if self.direct is not None and fitted is not None else None
+
+    def here(self, names: Sequence[str], *others: str) -> pa.Table | None:
+        """The batch's rows where this process holds them: columns of the state under its types, and ``others``."""
+        batch = self.batch().here
+        fitted = self.direct.fitted(batch, names) if self.direct is not None and batch is not None else None
+        if fitted is None or batch is None:
+            return None
+        for name in others:
+            fitted = fitted.append_column(name, batch.column(name))
+        return fitted
+
+    def append(self, query: exp.Expr, rows: int, here: pa.Table | None) -> int | None:
+        """Add the query's rows, ``rows`` of them, to the state; returns the version where it is known.
+
+        ``here``: the rows, where this process has made them already.
+        """
         if self.direct is not None and rows <= min(self.replace_rows, HERE):
-            fitted = self.direct.fitted(fetch(frame)[0])
+            made = fetch(self.relations.select(query))[0] if here is None else here
+            fitted = self.direct.fitted(made)
             if fitted is not None:
                 return self.direct.append(fitted, self.tag)
-        commit.append(frame, self.state, self.tag)
+        commit.append(self.relations.select(query), self.state, self.tag)
         return None
 
     def mark(self) -> int | None:
@@ -214,7 +231,8 @@ def _overwrite(writing: Writing) -> Applied:
 
 def _merge_groups(writing: Writing) -> Applied:
     instruction, batch = writing.write, writing.batch()
-    _, apart = writing.show_state(instruction.keys, batch.here)
+    apart = writing.apart(instruction.keys, batch.here)
+    writing.show_state(apart)
     whole = writing.rewrites or apart is not None
     recomputed = _recompute_extremes(writing, whole)
     if whole:
@@ -265,7 +283,13 @@ def _all_null(relation: SmallRelation, names: list[str]) -> bool:
 
 def _replace_groups(writing: Writing) -> Applied:
     instruction, batch = writing.write, writing.batch()
-    _, apart = writing.show_state(instruction.keys, batch.here)
+    apart = writing.apart(instruction.keys, batch.here)
+    here = writing.here(instruction.columns, VANISHED)
+    if apart is not None and here is not None and rows_here.are_comparable(here, instruction.keys):
+        version = writing.put(rows_here.groups_after(apart.shown, here, instruction.keys, VANISHED), apart)
+        if version is not None:
+            return Applied(updated=batch.rows).at(version)
+    writing.show_state(apart)
     if writing.rewrites or apart is not None:
         query = replace_groups.rewrite_state(instruction, STATE, instruction.step)
         return Applied(updated=batch.rows).at(writing.replace(query, apart))

@@ -9,9 +9,10 @@ from sqlglot import exp
 
 from ivm_core.apply import bag, bag_near
 from ivm_core.apply.names import STATE, col, number
+from ivm_core.engine import rows_here
 from ivm_core.engine.model import Applied
 from ivm_core.engine.prune import key_predicate
-from ivm_core.engine.small import SmallRelation
+from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.errors import DriftError
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
@@ -32,11 +33,21 @@ def write_bag(writing: Writing) -> Applied:
     columns, step = writing.write.columns, writing.write.step
     batch = writing.batch()
     applied = Applied(inserted=batch.added, deleted=batch.removed)
+    here = writing.here(columns, WEIGHT) if applied.inserted <= HERE else None
     if applied.deleted == 0:
         rows = bag.repeat_rows(columns, step, writing.batch_number)
-        return applied.at(writing.append(rows, applied.inserted))
+        copies = rows_here.repeated(here, columns, writing.batch_number) if here is not None else None
+        return applied.at(writing.append(rows, applied.inserted, copies))
     gone = batch.here.filter(pc.less(batch.here.column(WEIGHT), 0)) if batch.here is not None else None
-    stored, apart = writing.show_state(() if writing.write.approximate else columns, gone)
+    apart = writing.apart(() if writing.write.approximate else columns, gone)
+    if apart is not None and here is not None and rows_here.are_comparable(here, columns):
+        after = rows_here.bag_after(apart.shown, here, columns, writing.batch_number)
+        if after is None:
+            raise _drift(writing, applied.deleted, "fewer")
+        version = writing.put(after, apart)
+        if version is not None:
+            return applied.at(version)
+    stored = writing.show_state(apart)
     has_maps = not all(is_comparable(type_) for _, type_ in stored.dtypes)
     if writing.write.approximate and not has_maps:
         return _write_near(writing, stored, apart, applied)
@@ -76,12 +87,16 @@ def _find(writing: Writing, victims: exp.Query, applied: Applied) -> SmallRelati
     """The rows that go, as many as the batch takes away. Raises ``DriftError``."""
     found = writing.relations.keep(_VICTIMS, writing.relations.select(victims))
     if found.rows != applied.deleted:
-        raise DriftError(
-            f"The state of {writing.state.target.name} does not fit its query: {applied.deleted} rows are to be removed, "
-            f"{found.rows} of them are stored. Nothing was written. `ivm validate` shows the difference, `ivm refresh` "
-            "builds the view anew."
-        )
+        raise _drift(writing, applied.deleted, f"{found.rows} of them")
     return found
+
+
+def _drift(writing: Writing, removed: int, stored: str) -> DriftError:
+    return DriftError(
+        f"The state of {writing.state.target.name} does not fit its query: {removed} rows are to be removed, "
+        f"{stored} are stored. Nothing was written. `ivm validate` shows the difference, `ivm refresh` "
+        "builds the view anew."
+    )
 
 
 def _merge(writing: Writing, source: exp.Query, found: SmallRelation) -> None:

@@ -20,9 +20,10 @@ def merge_directly(writing: Writing) -> Applied | None:
     direct = writing.direct
     if direct is None or not writing.rewrites:
         return None
-    _, apart = writing.show_state()
+    apart = writing.apart()
     if apart is None:
         return None
+    writing.show_state(apart)
     query = merge_groups.rewrite_with_origin(writing.write, STATE, writing.write.step)
     rows = writing.collect(writing.relations.select(query), apart)
     fitted = writing.fitted(rows.drop_columns([merge_groups.ORIGIN])) if rows is not None else None

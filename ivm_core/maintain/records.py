@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Batch
 from ivm_core.catalog.model import BatchRecord, Intent, ViewRecord
 from ivm_core.cost.model import Decision, Reason, Strategy
+from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.errors import IvmError
 
 
@@ -25,7 +25,7 @@ def record_of(
     error: str | None = None,
     shared_seconds: float = 0.0,
 ) -> BatchRecord:
-    """The record of an attempt that began at ``started`` (monotonic clock) and ends now, less what others share."""
+    """The record of an attempt that began at ``started`` (by WORK_CLOCK) and ends now, less what others share."""
     return BatchRecord(
         view=view.name,
         number=batch.number,
@@ -35,7 +35,7 @@ def record_of(
         from_versions=batch.from_versions,
         to_versions=batch.to_versions,
         rows_changed=rows,
-        seconds=time.monotonic() - started - shared_seconds,
+        seconds=WORK_CLOCK.now() - started - shared_seconds,
         predicted_incremental_seconds=decision.predicted_incremental_seconds,
         predicted_full_seconds=decision.predicted_full_seconds,
         started_at=started_at,

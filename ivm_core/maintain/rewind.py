@@ -6,7 +6,6 @@ the versions that the earlier batch ended at, and the commit makes the view's ro
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.model import StateTarget
 from ivm_core.engine.restore import restore
+from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.errors import Busy, HistoryGone
 from ivm_core.maintain.decision import decide_batch
 from ivm_core.maintain.next_batch import next_batch, next_number
@@ -103,7 +103,7 @@ def joined(back: MaintenanceReport | None, replay: MaintenanceReport) -> Mainten
 
 def _commit(session: Session, view: ViewRecord, intent: Intent, past: Standing) -> MaintenanceReport:
     batch = intent.batch
-    started_at, started = datetime.now(UTC), time.monotonic()
+    started_at, started = datetime.now(UTC), WORK_CLOCK.now()
     source = past.state_version
     tag = tag_of(view, batch, intent.run_id, past.time_zone, restored=source)
     decision = Decision(Strategy.REWIND, Reason.REWOUND, f"went back to batch {past.number}")

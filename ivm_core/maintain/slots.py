@@ -9,10 +9,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 
 from ivm_core.catalog.model import ViewRecord
+from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.settings import Settings
 
-CORES_PER_VIEW = 4  # of this process's own cores: a batch's planning and its tasks use one to four of them
-ON_A_CLUSTER = 4  # views at a time where the cores are a cluster's: this process only plans and waits
+MOST_AT_ONCE = 4  # more views wait for the planning that this process does, one thread at a time
 _LOCAL = re.compile(r"local(?:\[(\*|\d+)[^\]]*\])?")
 
 
@@ -29,15 +29,15 @@ def views_at_once(settings: Settings) -> int:
 
     >>> from ivm_core.settings_sections import SparkSettings
     >>> views_at_once(Settings(spark=SparkSettings(master="local[8]")))
-    2
+    4
     """
     if settings.limits.views_at_once:
         return settings.limits.views_at_once
     local = _LOCAL.fullmatch(settings.spark.master)
     if local is None:
-        return ON_A_CLUSTER
+        return MOST_AT_ONCE
     cores = 1 if local[1] is None else (os.cpu_count() or 1) if local[1] == "*" else int(local[1])
-    return max(cores // CORES_PER_VIEW, 1)
+    return min(cores, MOST_AT_ONCE)
 
 
 def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[ViewRecord], None]) -> None:
@@ -46,6 +46,11 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
     With one slot in the given order, in this thread; with more in threads, at most ``at_once`` at a time. The first
     exception of a call is raised when the calls that had begun are over; no other begins then.
     """
+
+    def at_work(view: ViewRecord) -> None:
+        with WORK_CLOCK.at_work():
+            work(view)
+
     if at_once == 1 or len(views) < 2:
         for view in views:
             work(view)
@@ -57,7 +62,7 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
         running: dict[Future[None], str] = {}
         try:
             while order.is_active():
-                running |= {pool.submit(work, by_name[name]): name for name in order.get_ready()}
+                running |= {pool.submit(at_work, by_name[name]): name for name in order.get_ready()}
                 ended, _ = wait(running, return_when=FIRST_COMPLETED)
                 for one in ended:
                     one.result()

@@ -9,7 +9,6 @@ seen, and refuses the second of two concurrent commits of one number.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,6 +23,7 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
+from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
@@ -65,7 +65,7 @@ def maintain_view(
     run_id: str | None = None,
 ) -> MaintenanceReport:
     """Bring the view to the cut, or find it there already. Raises IvmError; the view then stands where it stood."""
-    started = time.monotonic()
+    started = WORK_CLOCK.now()
     with _locked(session, view):
         now = _settle(session, view)
         unfinished = session.catalog.open_intents(view.name)
@@ -80,7 +80,7 @@ def maintain_view(
         if policy is Policy.FULL and not now.touched:
             return _full(session, view, now, cut, Decision(Strategy.FULL, Reason.REQUESTED), run_id)
         if _arrived(view, now, batch):
-            return nothing_done(view, batch, now.number, time.monotonic() - started)
+            return nothing_done(view, batch, now.number, WORK_CLOCK.now() - started)
         decision = decide_to_run(session, view, now, batch, policy)
         if decision.strategy is Strategy.FULL:
             return _full(session, view, now, cut, decision, run_id)
@@ -243,7 +243,7 @@ def _run(
         else replace(session.job(view, batch.changed), strategy=decision.strategy, reason=decision.reason)
     )
     spark = session.spark  # a batch's time does not count the start of a session
-    started_at, started = datetime.now(UTC), time.monotonic()
+    started_at, started = datetime.now(UTC), WORK_CLOCK.now()
     kept = job.to_json() if session.settings.limits.keep_jobs else None
     before = session.shared_seconds
     try:

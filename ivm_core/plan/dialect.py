@@ -6,11 +6,13 @@ format, ``listagg(x)`` with a comma that Spark does not put, ``max_by(x, y, 3)``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser as _Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -44,8 +46,9 @@ def _of_two(name: str, kind: type[exp.Expression]) -> Builder:
 
 
 class SparkParser(_Parser):
-    """sqlglot's parser with other readings of a few functions, and ``window(…)`` in GROUP BY."""
+    """sqlglot's parser with other readings of a few functions, ``window(…)`` in GROUP BY, and ``variant:path``."""
 
+    COLON_IS_VARIANT_EXTRACT = True
     FUNCTIONS: ClassVar = {
         **_BUILDERS,
         **{name.upper(): as_written(name) for name in _AS_WRITTEN},
@@ -70,6 +73,25 @@ class SparkParser(_Parser):
             ],
             sql,
         )
+
+    def _build_json_extract(
+        self, this: exp.Expr | None, path_parts: list[exp.JSONPathPart]
+    ) -> tuple[exp.Expr | None, list[exp.JSONPathPart]]:
+        """``v:a.b[0]`` → ``variant_get(v, '$.a.b[0]', 'variant')``, which it is short for."""
+        first, *steps = path_parts
+        if this is None or not steps:
+            return this, path_parts
+        path = "$" + "".join(_path_step(step) for step in steps)
+        arguments = [this, exp.Literal.string(path), exp.Literal.string("variant")]
+        return self.expression(exp.Anonymous(this="variant_get", expressions=arguments)), [first]
+
+
+def _path_step(step: exp.JSONPathPart) -> str:
+    if isinstance(step.this, int):
+        return f"[{step.this}]"
+    if not isinstance(step.this, str) or "'" in step.this:
+        raise ParseError(f"The path step {step.this} of a variant is not understood")
+    return f".{step.this}" if re.fullmatch(r"[A-Za-z_]\w*", step.this) else f"['{step.this}']"
 
 
 class SparkAsWritten(Spark):

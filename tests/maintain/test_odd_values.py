@@ -97,6 +97,7 @@ def test_variants_and_maps_are_carried_along(engine, spark):
     queries = {
         "fields": "SELECT id, variant_get(v, '$.a', 'int') AS a, m['a'] AS b FROM odd.docs",
         "sums": "SELECT variant_get(v, '$.a', 'int') AS a, count(*) AS n FROM odd.docs GROUP BY ALL",
+        "paths": "SELECT id, v:a::int AS a, v:['b'].c[0]::string AS b FROM odd.docs WHERE v:a::int > 0 OR v:a IS NULL",
         "texts": "SELECT id, to_json(v) AS text, m FROM odd.docs",
     }
     follow(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ivm_core.engine.sharing import Commits
+from ivm_core.engine.sharing import Commits, WorkClock
 from ivm_core.maintain.slots import run_in_order, views_at_once
 from ivm_core.settings import Settings
 from tests.maintain.database import set_limits
@@ -70,10 +70,39 @@ def test_an_exception_of_the_work_ends_the_run(at_once):
 
 @pytest.mark.parametrize(
     ("master", "wanted", "slots"),
-    [("local[2]", 0, 1), ("local[16,4]", 0, 4), ("local", 0, 1), ("spark://h:7077", 0, 4), ("local[2]", 3, 3)],
+    [("local[2]", 0, 2), ("local[16,4]", 0, 4), ("local", 0, 1), ("spark://h:7077", 0, 4), ("local[2]", 3, 3)],
 )
 def test_slots_follow_the_cores_unless_set(master, wanted, slots):
     assert views_at_once(Settings(spark={"master": master}, limits={"views_at_once": wanted})) == slots
+
+
+def test_of_threads_at_work_each_is_charged_its_share(monkeypatch):
+    clock, moment, turn = WorkClock(), [100.0], threading.Barrier(2)
+    monkeypatch.setattr("ivm_core.engine.sharing.time.monotonic", lambda: moment[0])
+    charged = {}
+
+    def short():
+        with clock.at_work():
+            turn.wait()  # both are at work
+            turn.wait()  # four seconds have passed
+            charged["short"] = clock.now()
+        turn.wait()  # one is left
+        turn.wait()
+
+    other = threading.Thread(target=short)
+    with clock.at_work():
+        moment[0] += 3
+        other.start()
+        turn.wait()
+        moment[0] += 4
+        turn.wait()
+        turn.wait()
+        moment[0] += 5
+        charged["long"] = clock.now()
+        turn.wait()
+        other.join()
+    assert charged == {"short": 2.0, "long": 3 + 2 + 5}
+    assert clock.now() == moment[0]  # of a thread that does not share, the clock's own
 
 
 def test_a_commit_by_the_sessions_settings_runs_alone():
