@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
 
-_PLACE = "place"  # of a stored row; NULL of a batch's
+_PLACE = "__ivm_place"  # of a stored row; NULL of a batch's
 
 
 def are_comparable(rows: pa.Table, columns: Sequence[str]) -> bool:
