@@ -17,7 +17,8 @@ class Relation:
 
     ``columns``: name and Spark type of each column a reader sees. ``rows``: about how many (None: unknown).
     ``visible_sql``: for a view, the SELECT over ``STATE_TABLE`` that turns the rows stored at ``location`` into the
-    view's rows; None for an ordinary table. ``row_wise``: it takes each stored row by itself.
+    view's rows; None for an ordinary table, and where it leaves out hidden columns and does nothing else. ``row_wise``: it
+    takes each stored row by itself.
     """
 
     name: str

@@ -209,15 +209,15 @@ class Session:
         """How the engine reads a base table or an upstream view."""
         view = self.catalog.find_view(name)
         if view is not None:
-            log = self.log(view.location)
+            log, compiled = self.log(view.location), self.compiled(view)
             return Relation(
                 name,
                 view.location,
                 log.table_id(),
                 view.columns,
-                self.compiled(view).visible_sql,
+                None if compiled.layout.reads_as_is else compiled.visible_sql,
                 self._facts_of(name).rows,
-                self.compiled(view).layout.row_wise,
+                compiled.layout.row_wise,
             )
         table = self.catalog.table(name)
         if table is None:
