@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 Asked = TypeVar("Asked")
+Others = ParamSpec("Others")
 Answer = TypeVar("Answer")
 
-_MOST = 20_000
+MOST = 20_000
 
 
-def remembered(question: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
-    """A function of one value that is never changed, made to remember its answers by the value's identity.
+def remembered(
+    question: Callable[Concatenate[Asked, Others], Answer], most: int = MOST
+) -> Callable[Concatenate[Asked, Others], Answer]:
+    """A function of a value that is never changed, made to remember its answers by the value's identity.
 
-    The value is kept beside, so that no other one comes to have its id; past a number of answers all are forgotten.
+    The value is kept beside, so that no other one comes to have its id; past ``most`` answers all are forgotten. Other
+    arguments are compared by content.
     """
-    known: dict[int, tuple[Asked, Answer]] = {}
+    known: dict[object, tuple[Asked, Answer]] = {}
 
     @wraps(question)
-    def ask(value: Asked) -> Answer:
-        found = known.get(id(value))
+    def ask(value: Asked, /, *args: Others.args, **kwargs: Others.kwargs) -> Answer:
+        assert not kwargs
+        key = (id(value), args) if args else id(value)
+        found = known.get(key)
         if found is None:
-            answer = question(value)
-            if len(known) >= _MOST:
+            answer = question(value, *args, **kwargs)
+            if len(known) >= most:
                 known.clear()
-            found = known[id(value)] = (value, answer)
+            found = known[key] = (value, answer)
         return found[1]
 
     return ask
