@@ -44,6 +44,7 @@ from ivm_core.plan.nodes import (
     references,
 )
 from ivm_core.plan.raising import raise_where_positive
+from ivm_core.plan.remembered import remembered
 from ivm_core.plan.rewrite import with_sources
 from ivm_core.plan.schema import types_of
 
@@ -53,6 +54,10 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
 
     Raises NoRule where an operator can be neither weighted nor restricted to keys.
     """
+    return _delta(plan, changed)
+
+
+def _differentiate(plan: Plan, changed: Tables) -> Plan:
     if not base_tables(plan) & changed:
         return empty(plan)
     match plan:
@@ -109,6 +114,10 @@ def differentiate(plan: Plan, changed: Tables) -> Plan:
             return _before_and_after(plan, changed)
         case _:
             assert_never(plan)
+
+
+# A full join asks for the delta of each side twice, and so does each one below it: 2ⁿ times, if not once for each operator.
+_delta = remembered(_differentiate, most=1_000)
 
 
 def _project_that_fails(plan: Project, changed: Tables) -> Plan:

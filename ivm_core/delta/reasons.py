@@ -35,12 +35,16 @@ class Code(StrEnum):
 
 
 _ADVICE = {
+    Code.JOIN_KEY: "Write JOIN where each row has a match; EXISTS and IN over a column without duplicates are a JOIN too.",
+    Code.ROW_VALUE: "Write UNION ALL where no row is on both sides; INTERSECT is SELECT DISTINCT over a JOIN by all columns.",
+    Code.PARTITION: "Without ORDER BY, keep GROUP BY the partition as a view, and join it here; ranks have no other form.",
+    Code.RECURSION: "Write as many joins as there are steps, where their number is known.",
     Code.FLOATING_SUM: "Add exact numbers: sum(CAST(x AS DECIMAL(18, 4))) in place of sum(x), likewise avg.",
     Code.WIDE_NUMBERS: "Narrow the argument: CAST(x AS INT) or CAST(x AS DECIMAL(15, 2)), if its values fit.",
     Code.MOMENTS: "Keep count(x), sum(x) and sum(x * x) of integers or decimals; compute the rest when reading the view.",
     Code.DISTINCT_AGGREGATE: "Keep a view of SELECT DISTINCT key, x, and a second one over it with count(x) or sum(x) by key.",
     Code.WHOLE_GROUP: "Keep the rows in one view, the aggregate in a second: only it is computed again, group by group.",
-    Code.GROUP_BELOW: "Make the inner aggregate a view of its own, and read that view here.",
+    Code.GROUP_BELOW: "Make the inner aggregate, or each grouping of ROLLUP and CUBE, a view of its own, and read that here.",
     Code.ONE_GROUP: "Group by a column first, in a view of its own, and aggregate its few groups here.",
     Code.ONE_PARTITION: "Add PARTITION BY a column to the window.",
     Code.UNLINKED_JOIN: "Link the two sides by an equality of columns in ON, or in the subquery's WHERE.",

@@ -40,6 +40,7 @@ from ivm_core.plan.nodes import (
     references,
     sources,
 )
+from ivm_core.plan.remembered import remembered
 from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute, with_sources
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.types_plan import same_types
@@ -94,8 +95,13 @@ class Restricted:
     null_safe: bool
 
 
-def restrictions(plan: Plan) -> Iterator[Restricted]:
+@remembered
+def restrictions(plan: Plan) -> tuple[Restricted, ...]:
     """The output columns whose values are known to occur in some K."""
+    return tuple(_find_restrictions(plan))
+
+
+def _find_restrictions(plan: Plan) -> Iterator[Restricted]:
     match plan:
         case Join(left, right, JoinKind.SEMI, condition) if is_keys(right):
             yield from restrictions(left)
@@ -231,9 +237,11 @@ def _is_implied(plan: Plan, keys: Plan, columns: dict[str, str]) -> bool:
     return all((name, key) in placed for key, name in columns.items())
 
 
+@remembered
 def _leaves(plan: Plan) -> frozenset[tuple[str, At | None]]:
-    leaves = (node for node in operators(plan) if isinstance(node, Scan | Changes))
-    return frozenset((leaf.table, leaf.at if isinstance(leaf, Scan) else None) for leaf in leaves)
+    if isinstance(plan, Scan | Changes):
+        return frozenset(((plan.table, plan.at if isinstance(plan, Scan) else None),))
+    return frozenset[tuple[str, At | None]]().union(*(_leaves(source) for source in sources(plan)))
 
 
 def _columns_of(keys: Plan, names: frozenset[str]) -> Plan:

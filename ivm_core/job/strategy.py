@@ -5,6 +5,7 @@ from __future__ import annotations
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.linearity import Rule, classify
+from ivm_core.delta.reasons import Code
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.errors import NoRule
 from ivm_core.job.compile import CompiledView
@@ -32,15 +33,27 @@ def incremental_strategy(layout: StateLayout) -> tuple[Strategy, Reason, str]:
 
 
 def check_rows_match(layout: StateLayout) -> None:
-    """Raise NoRule where rows to take away from a bag could not be found.
+    """Raise NoRule where rows to take away from a bag could not be found."""
+    if (found := unmatched_column(layout)) is not None:
+        name, reason, _ = found
+        raise NoRule(name, reason)
+
+
+def unmatched_column(layout: StateLayout) -> tuple[str, str, Code] | None:
+    """The column by which rows of a bag cannot be found again, and why.
 
     Variants cannot be compared; a text of a floating-point sum is another one after another evaluation, and no text is
     near to another.
     """
     if layout.kind is not StateKind.BAG:
-        return
+        return None
     for name, type_ in types_of(layout.stored).items():
         if not has_equality(type_):
-            raise NoRule(name, f"rows with a {type_} cannot be told from one another")
+            return name, f"rows with a {type_} cannot be told from one another", Code.NO_RULE
     for name in unmatched_columns(layout.stored):
-        raise NoRule(name, "it is made of floating-point sums, and is not known to be a number of that kind")
+        return (
+            name,
+            "it is made of floating-point sums, and is not known to be a number of that kind",
+            Code.FLOATING_SUM,
+        )
+    return None

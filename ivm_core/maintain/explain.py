@@ -14,7 +14,7 @@ from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job, net
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import MaintenanceJob
-from ivm_core.job.strategy import strategy_of
+from ivm_core.job.strategy import strategy_of, unmatched_column
 from ivm_core.maintain.model import Explanation, OperatorStrategy
 from ivm_core.maintain.register import check_free, compile_checked
 from ivm_core.maintain.session import Session
@@ -94,6 +94,9 @@ def operator_strategies(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
             found.append(OperatorStrategy(top.operator, "full", top.code, top.reason, top.code.advice))
         else:
             found.append(OperatorStrategy(top.operator, strategy, layout.code, note, layout.code.advice))
+    if (unmatched := unmatched_column(layout)) is not None:
+        name, reason, code = unmatched
+        found.append(OperatorStrategy("the view's rows", "full", code, f"{name}: {reason}", code.advice))
     source = layout.aggregate.source if layout.aggregate else layout.stored
     found += [
         OperatorStrategy(r.operator, str(r.rule).replace("_", " "), r.code, r.reason, r.code.advice)

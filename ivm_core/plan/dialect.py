@@ -13,6 +13,7 @@ from typing import ClassVar
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
+from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser as _Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -98,6 +99,21 @@ class SparkAsWritten(Spark):
     """The dialect to read view definitions and the steps of jobs in; to write them, plain ``spark`` does."""
 
     Parser = SparkParser
+
+
+class SparkOfPlans(Spark):
+    """The dialect to write queries in that are made of plans, word for word as plain ``spark`` does.
+
+    That one looks through each SELECT, with all that is nested in it, for what Spark lacks: QUALIFY, DISTINCT ON, UNNEST
+    and ANY. Plans have none of these.
+    """
+
+    class Generator(SparkGenerator):
+        """Without that search."""
+
+        TRANSFORMS: ClassVar = {
+            kind: made for kind, made in SparkGenerator.TRANSFORMS.items() if kind is not exp.Select
+        }
 
 
 def spark_call(name: str, *arguments: exp.Expr) -> exp.Expression:

@@ -5,31 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ivm_core.plan.nodes import Plan
-from ivm_core.plan.rewrite import Rule, transform_up
+from ivm_core.plan.rewrite import Rule, map_sources
 from ivm_core.plan.share import Sharing
 
 
 def fixpoint(plan: Plan, rules: Iterable[Rule], limit: int = 100) -> Plan:
-    """Apply all rules bottom-up, again and again, until a whole pass changes nothing; equal subplans are one object then.
+    """Apply all rules, inputs first, until none changes anything; equal subplans are one object then.
 
-    Raises RuntimeError when ``limit`` passes were not enough: two rules undo each other.
+    An operator's inputs are at rest before the operator is looked at, and what the rules make of it is brought to rest
+    before the operators above: what sinks through a plan does so at once, and not by one operator in each pass.
+
+    Raises RuntimeError when ``limit`` rounds were not enough for an operator: two rules undo each other.
     """
     ordered, shared = tuple(rules), Sharing()
+    settled: dict[
+        int, tuple[Plan, Plan]
+    ] = {}  # with the operators themselves: an id is another's once its object is gone
+    begun: set[int] = set()
 
-    done: dict[int, tuple[Plan, Plan]] = {}  # with the operators themselves: an id is another's once its object is gone
+    def settle(node: Plan) -> Plan:
+        if id(node) not in settled:
+            if id(node) in begun:  # it lies below what the rules made of it
+                raise endless
+            begun.add(id(node))
+            result = bring_to_rest(node)
+            settled[id(node)] = node, result
+            settled[id(result)] = result, result
+        return settled[id(node)][1]
 
-    def apply_all(node: Plan) -> Plan:
-        if id(node) not in done:
-            result = node
+    def bring_to_rest(node: Plan) -> Plan:
+        for _ in range(limit):
+            rewritten = given = shared(map_sources(node, settle))
             for rule in ordered:
-                result = rule(result)
-            done[id(node)] = node, result
-        return done[id(node)][1]
+                rewritten = rule(rewritten)
+            node = shared(rewritten)
+            if node is given:
+                return node
+        raise endless
 
-    plan = shared(plan)
-    for _ in range(limit):
-        rewritten = shared(transform_up(plan, apply_all))
-        if rewritten is plan:
-            return plan
-        plan = rewritten
-    raise RuntimeError(f"rules do not come to rest after {limit} passes: {[rule.__name__ for rule in ordered]}")
+    endless = RuntimeError(f"rules do not come to rest: {[rule.__name__ for rule in ordered]}")
+    return settle(shared(plan))

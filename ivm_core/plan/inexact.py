@@ -32,6 +32,7 @@ from ivm_core.plan.nodes import (
     sources,
     walk,
 )
+from ivm_core.plan.remembered import remembered
 from ivm_core.plan.schema import type_of, types_of
 
 _FLOATS = ("float", "double")
@@ -44,18 +45,6 @@ _EXACT = (
     exp.BitwiseXorAgg, exp.AnonymousAggFunc,
 )  # fmt: skip
 _EXACT_NAMES = ("max_by", "min_by", "percentile", "percentile_cont", "percentile_disc", "count_min_sketch")
-_known: dict[int, tuple[Plan, frozenset[str]]] = {}
-_MOST = 20_000
-
-
-def inexact_columns(plan: Plan) -> frozenset[str]:
-    """The plan's columns that hold such sums or are computed from them. Found once for each operator."""
-    found = _known.get(id(plan))
-    if found is None:
-        if len(_known) >= _MOST:
-            _known.clear()
-        found = _known[id(plan)] = (plan, _inexact_columns(plan))
-    return found[1]
 
 
 def is_inexact(plan: Plan) -> bool:
@@ -75,7 +64,9 @@ def exact_keys(keys: tuple[exp.Expression, ...], *inputs: Plan) -> tuple[exp.Exp
     return tuple(key for key in keys if not references(key) & inexact)
 
 
-def _inexact_columns(plan: Plan) -> frozenset[str]:
+@remembered
+def inexact_columns(plan: Plan) -> frozenset[str]:
+    """The plan's columns that hold such sums or are computed from them."""
     match plan:
         case Scan() | Changes() | Values() | Round():
             return frozenset()

@@ -12,12 +12,14 @@ Never mutate an expression held by a node: ``.copy()`` it first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import get_args
 
 from sqlglot import exp
+
+from ivm_core.plan.remembered import remembered
 
 HIDDEN_PREFIX = "__ivm_"
 WEIGHT = "__ivm_weight"
@@ -128,8 +130,7 @@ class Project(Operator):
 
     def __post_init__(self) -> None:
         _check_names(self.names)
-        for column in self.columns:
-            _check_references(column.expression, self.source)
+        _check_columns(self.columns, self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,7 +145,7 @@ class Filter(Operator):
     condition: exp.Expression
 
     def __post_init__(self) -> None:
-        _check_references(self.condition, self.source)
+        _check_references([self.condition], self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,7 +164,7 @@ class Join(Operator):
     def __post_init__(self) -> None:
         _check_names((*self.left.names, *self.right.names))
         if self.condition is not None:
-            _check_references(self.condition, self.left, self.right)
+            _check_references([self.condition], self.left, self.right)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -202,8 +203,8 @@ class Aggregate(Operator):
 
     def __post_init__(self) -> None:
         _check_names(self.names)
-        for column in (*self.keys, *self.aggregates):
-            _check_references(column.expression, self.source)
+        _check_columns(self.keys, self.source)
+        _check_columns(self.aggregates, self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -230,8 +231,7 @@ class Window(Operator):
 
     def __post_init__(self) -> None:
         _check_names(self.names)
-        for function in self.functions:
-            _check_references(function.expression, self.source)
+        _check_columns(self.functions, self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ class Generate(Operator):
 
     def __post_init__(self) -> None:
         _check_names(self.names)
-        _check_references(self.generator, self.source)
+        _check_references([self.generator], self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -283,8 +283,7 @@ class Limit(Operator):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        for expression in self.order:
-            _check_references(expression, self.source)
+        _check_references(self.order, self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -412,20 +411,18 @@ def base_tables(plan: Plan) -> frozenset[str]:
 
 def references(expression: exp.Expression) -> frozenset[str]:
     """The column names that a scalar expression refers to; found once for each of those that nodes hold."""
-    if isinstance(expression, exp.Column):
-        return frozenset((expression.name,))
-    found = _referred.get(id(expression))
-    if found is None:
-        if len(_referred) >= _MOST_REFERRED:
-            _referred.clear()
-        names = frozenset(column.name for column in expression.find_all(exp.Column))
-        found = _referred[id(expression)] = (expression, names)
-    return found[1]
+    return frozenset((expression.this.name,)) if isinstance(expression, exp.Column) else _references_within(expression)
 
 
-# By the expression's id; the expression is kept beside, so that no other one comes to have it.
-_referred: dict[int, tuple[exp.Expression, frozenset[str]]] = {}
-_MOST_REFERRED = 20_000
+@remembered
+def _references_within(expression: exp.Expression) -> frozenset[str]:
+    return frozenset(column.name for column in expression.find_all(exp.Column))
+
+
+@remembered
+def _references_of(columns: tuple[Named, ...]) -> frozenset[str]:
+    """The same of all columns of a node: the tuple goes from a node to the one that takes its place."""
+    return frozenset(name for column in columns for name in references(column.expression))
 
 
 def column(name: str) -> exp.Column:
@@ -448,9 +445,15 @@ def _check_names(names: tuple[str, ...]) -> None:
     _require(len(set(lowered)) == len(lowered), f"duplicate column names: {', '.join(names)}")
 
 
-def _check_references(expression: exp.Expression, *inputs: Plan) -> None:
+def _check_columns(columns: tuple[Named, ...], source: Plan) -> None:
+    if not _references_of(columns).issubset(source.names):
+        _check_references([column.expression for column in columns], source)
+
+
+def _check_references(expressions: Iterable[exp.Expression], *inputs: Plan) -> None:
     available = {name for plan in inputs for name in plan.names}
-    missing = references(expression) - available
-    if missing:  # the message is dear, and nodes are built by the thousand
-        message = f"{expression.sql('spark')} refers to {sorted(missing)}, input has {sorted(available)}"
-        raise ValueError(message)
+    for expression in expressions:
+        missing = references(expression) - available
+        if missing:  # the message is dear, and nodes are built by the thousand
+            message = f"{expression.sql('spark')} refers to {sorted(missing)}, input has {sorted(available)}"
+            raise ValueError(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import assert_never
 
 from sqlglot import exp
@@ -53,16 +54,28 @@ def with_sources(plan: Plan, new_sources: tuple[Plan, ...]) -> Plan:
             assert_never(plan)
 
 
-def transform_up(plan: Plan, rule: Rule) -> Plan:
+def map_sources(plan: Plan, visit: Rule) -> Plan:
+    """The operator over what its inputs become; the very same object when these stay as they are."""
+    before = sources(plan)
+    after = tuple(visit(source) for source in before)
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return plan
+    return with_sources(plan, after)
+
+
+def transform_up(plan: Plan, rule: Rule, settled: Mapping[int, Plan] = MappingProxyType({})) -> Plan:
     """Apply the rule once to every operator, inputs first; the very same object when nothing changed.
 
     A subplan that occurs several times as one object is rewritten once, and still is one object afterwards.
+    ``settled``: by id, the operators that the rule would leave as they are, with all that lies below.
     """
     done: dict[int, Plan] = {}
 
     def visit(node: Plan) -> Plan:
+        if id(node) in settled:
+            return node
         if id(node) not in done:
-            done[id(node)] = rule(_map_sources(node, visit))
+            done[id(node)] = rule(map_sources(node, visit))
         return done[id(node)]
 
     return visit(plan)
@@ -83,7 +96,7 @@ def transform_down(plan: Plan, rule: Rule, settled: Callable[[Plan], Plan | None
 
     def below(node: Plan) -> Plan:
         spared = settled(node)
-        return _map_sources(node, lambda source: below(source) if source is spared else visit(source))
+        return map_sources(node, lambda source: below(source) if source is spared else visit(source))
 
     return visit(plan)
 
@@ -101,6 +114,8 @@ def substitute(expression: exp.Expr, mapping: Mapping[str, exp.Expression]) -> e
             return node
         return _as_operand(mapping[node.name].copy(), node)
 
+    if isinstance(expression, exp.Column):  # most are: nothing to walk through
+        return expect_expression(mapping.get(expression.name, expression).copy())
     return expect_expression(expression.transform(swap))
 
 
@@ -137,14 +152,6 @@ def expect_expression(node: exp.Expr) -> exp.Expression:
     """The node itself, narrowed: sqlglot's functions are annotated with the trait, its nodes all are ``Expression``."""
     assert isinstance(node, exp.Expression)
     return node
-
-
-def _map_sources(plan: Plan, visit: Rule) -> Plan:
-    before = sources(plan)
-    after = tuple(visit(source) for source in before)
-    if all(new is old for new, old in zip(after, before, strict=True)):
-        return plan
-    return with_sources(plan, after)
 
 
 def _as_operand(expression: exp.Expr, replaced: exp.Expr) -> exp.Expr:

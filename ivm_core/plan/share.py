@@ -26,16 +26,19 @@ class Sharing:
 
     def __init__(self) -> None:
         self._known: dict[tuple[Hashable, ...], Plan] = {}
+        self._returned: dict[int, Plan] = {}
 
     def __call__(self, plan: Plan) -> Plan:
         """The plan, or the equal one that was returned before."""
-        return transform_up(plan, self._one)
+        return transform_up(plan, self._one, self._returned)
 
     def _one(self, node: Plan) -> Plan:
         own = tuple(getattr(node, name) for name in _OWN_FIELDS[type(node)])
         # What lies below has been made one object each, and ``_known`` keeps it: ids stand for equality.
         below = tuple(id(source) for source in sources(node))
-        return self._known.setdefault((type(node).__name__, own, below), node)
+        shared = self._known.setdefault((type(node).__name__, own, below), node)
+        self._returned[id(shared)] = shared
+        return shared
 
 
 def inputs_first(plan: Plan) -> list[Plan]:

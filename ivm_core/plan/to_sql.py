@@ -8,6 +8,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from ivm_core.plan.dialect import SparkOfPlans
 from ivm_core.plan.nodes import (
     Aggregate,
     At,
@@ -73,7 +74,7 @@ def to_sql(plan: Plan, *, dialect: str = "spark", pretty: bool = True, leaf_name
     query = to_ast(plan, leaf_name)
     if dialect == "duckdb":
         adapt_to_duckdb(query)
-    return query.sql(dialect=dialect, pretty=pretty)
+    return query.sql(dialect=SparkOfPlans if dialect == "spark" else dialect, pretty=pretty, copy=False)
 
 
 def to_ast(plan: Plan, leaf_name: LeafName = input_name) -> exp.Query:

@@ -59,7 +59,8 @@ class Draft:
 
     @property
     def is_windowed(self) -> bool:
-        return any(column.expression.find(exp.Window) for column in self.columns)
+        computed = (column.expression for column in self.columns if not isinstance(column.expression, exp.Column))
+        return any(expression.find(exp.Window) for expression in computed)
 
     @property
     def is_rows(self) -> bool:
@@ -135,7 +136,7 @@ def seal_select(draft: Draft) -> exp.Select:
     if draft.where:
         query.set("where", exp.Where(this=both(*draft.where)))
     if draft.keys:
-        query.set("group", exp.Group(expressions=[key.copy() for key in draft.keys]))
+        query.set("group", exp.Group(expressions=list(draft.keys)))
     if draft.is_limited and draft.order:
         query.set("order", exp.Order(expressions=[key.copy() for key in draft.order]))
     if draft.count is not None:
@@ -172,7 +173,7 @@ def _attach(query: exp.Select, relation: Relation) -> None:
 
 
 def _join(kind: JoinKind, item: exp.Expr, condition: exp.Expression | None) -> exp.Join:
-    join = exp.Join(this=item, on=condition.copy() if condition is not None else exp.true())
+    join = exp.Join(this=item, on=condition if condition is not None else exp.true())
     match kind:
         case JoinKind.INNER if condition is None:
             return exp.Join(this=item, kind="CROSS")
@@ -189,8 +190,8 @@ def _join(kind: JoinKind, item: exp.Expr, condition: exp.Expression | None) -> e
 def _project(column: Named) -> exp.Expr:
     expression = column.expression
     if isinstance(expression, exp.Column) and expression.name == column.name:
-        return expression.copy()
-    return _alias(expression.copy(), column.name)
+        return expression
+    return _alias(expression, column.name)
 
 
 def _alias(expression: exp.Expr, name: str) -> exp.Alias:
@@ -211,14 +212,14 @@ def _name_relations(draft: Draft) -> Draft:
 
 
 def _rename(draft: Draft, aliases: Mapping[str, str], *, qualified: bool) -> Draft:
-    def rename(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and node.table in aliases:
-            node = node.copy()
-            node.set("table", exp.to_identifier(aliases[node.table]) if qualified else None)
-        return node
+    """The draft over aliases; its expressions are new ones, to be built into a query as they are."""
 
     def over(expression: exp.Expr) -> exp.Expression:
-        return expect_expression(expression.transform(rename))
+        copy = expect_expression(expression.copy())
+        for column in (copy,) if isinstance(copy, exp.Column) else list(copy.find_all(exp.Column)):
+            if column.table in aliases:
+                column.set("table", exp.to_identifier(aliases[column.table]) if qualified else None)
+        return copy
 
     return replace(
         draft,

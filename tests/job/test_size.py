@@ -6,33 +6,69 @@ import pytest
 from sqlglot import parse_one
 
 from ivm_core.cost.model import Reason, Strategy
+from ivm_core.delta.differentiate import differentiate
+from ivm_core.delta.simplify import RULES
 from ivm_core.job.build import batch_job
-from ivm_core.job.compile import compile_view
+from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.plan.dialect import SparkAsWritten
+from ivm_core.plan.fixpoint import fixpoint
+from ivm_core.plan.nodes import Plan, operators
 from ivm_core.plan.schema import TableSchema
 
 JOINS = 30
+NUMBERS = range(1, JOINS + 1)
 TABLES = {
     f"default.t{n}": TableSchema(f"default.t{n}", (("k", "int"), ("f", "int"), ("v", "decimal(10,2)")))
     for n in range(JOINS + 1)
+} | {"default.s": TableSchema("default.s", (*((f"f{n}", "int") for n in NUMBERS), ("v", "decimal(10,2)")))}
+
+KINDS = {
+    "inner": ["inner"] * JOINS,
+    "left": ["left"] * JOINS,
+    "in turns": ["inner", "left"] * (JOINS // 2),
+    "full": ["full"] * JOINS,
+    "inner, then left": ["inner"] * (JOINS // 2) + ["left"] * (JOINS // 2),
+}
+CHAIN = "from t0 " + " ".join(f"{{}} join t{n} on t{n}.k = t{n - 1}.f" for n in NUMBERS)
+STAR = "from s " + " ".join(f"{{}} join t{n} on t{n}.k = s.f{n}" for n in NUMBERS)
+SHAPES = {
+    f"{shape}, {name}": (first, joined.format(*kinds))
+    for shape, first, joined in (("chain", "t0.k", CHAIN), ("star", "s.f1", STAR))
+    for name, kinds in KINDS.items()
 }
 
+# Inputs for each table, steps, and characters for each pair of tables: one term for each table, each with all the others, names
+# n² tables. A left join has another term, before the batch; a full join those of a left join and of an anti join.
+MOST = {"full": (11, 4 * JOINS, 2_000), "left": (6, 2 * JOINS + 1, 600), "inner": (5, 1, 100)}
 
-def _joined(kind: str) -> str:
-    joins = " ".join(f"{kind} join t{n} on t{n}.k = t{n - 1}.f" for n in range(1, JOINS + 1))
-    return f"from t0 {joins}"
+
+def _compiled(sql: str) -> CompiledView:
+    return compile_view("default.v", parse_one(sql, read=SparkAsWritten), TABLES)
 
 
-@pytest.mark.parametrize(
-    ("sql", "most_characters"),
-    [
-        # One term for each table, each with all the others: n² tables are named.
-        (f"select t0.k, t{JOINS}.v {_joined('inner')}", 200 * JOINS**2),
-        (f"select t0.k, sum(t{JOINS}.v) as total {_joined('inner')} group by t0.k", 200 * JOINS**2),
-    ],
-)
-def test_a_job_over_thirty_joins_names_each_table_once_for_each_term(sql: str, most_characters: int) -> None:
-    view = compile_view("default.v", parse_one(sql, read=SparkAsWritten), TABLES)
+@pytest.mark.parametrize(("first", "joined"), SHAPES.values(), ids=list(SHAPES))
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_job_over_thirty_joins_is_a_few_tables_in_each_term(first: str, joined: str, grouped: bool) -> None:
+    last = f"t{JOINS}.v"
+    total = f"sum({last}) as total {joined} group by {first}"
+    view = _compiled(f"select {first}, {total if grouped else f'{last} {joined}'}")
     job = batch_job(view, frozenset(view.tables), Strategy.INCREMENTAL, Reason.LINEAR)
-    assert len(job.inputs) <= 5 * len(TABLES)
-    assert sum(len(step.sql) for step in job.steps) <= most_characters
+    inputs, steps, characters = next(most for kind, most in MOST.items() if kind in joined)
+    assert len(job.inputs) <= inputs * len(TABLES)
+    assert len(job.steps) <= steps
+    assert sum(len(step.sql) for step in job.steps) <= characters * JOINS**2
+
+
+@pytest.mark.parametrize(("first", "joined"), SHAPES.values(), ids=list(SHAPES))
+def test_rules_look_at_each_operator_of_thirty_joins_about_once(first: str, joined: str) -> None:
+    view = _compiled(f"select {first}, t{JOINS}.v {joined}")
+    looked_at = 0
+
+    def look(plan: Plan) -> Plan:
+        nonlocal looked_at
+        looked_at += 1
+        return plan
+
+    delta = differentiate(view.layout.stored, frozenset(view.tables))
+    fixpoint(delta, (*RULES, look))
+    assert looked_at <= len(list(operators(delta)))

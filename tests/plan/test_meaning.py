@@ -30,6 +30,10 @@ def random_rows(source: random.Random, types: tuple[str, ...], most: int = 9) ->
         "bigint": [None, 1, 2],
         "string": [None, "x", "xy", "z"],
         "date": [None, datetime.date(2024, 1, 2), datetime.date(2024, 2, 29)],
+        "double": [None, 0.0, 0.1, 0.2, 2.5],
+        "binary": [None, b"", b"x", b"\x00\xff"],
+        "array<int>": [None, [], [1], [1, 2], [2, 1, None]],
+        "struct<p:int,q:string>": [None, {"p": 1, "q": "x"}, {"p": 1, "q": None}, {"p": None, "q": None}],
     }
     decimals: list[object] = [None, Decimal("0.50"), Decimal("1.25"), Decimal("3.00")]
     rows = source.choice((0, most, most, most, 2 * most))
