@@ -94,7 +94,8 @@ def compare(
                 bindings.bind(_FOUND, found.where(condition))
                 view_side = bindings.run(visible_sql, {STATE_TABLE: bindings.view(_FOUND)})
             else:
-                view_side = cache.snapshots.read(view, state_version)
+                visible = (quoted(name) for name, _ in view.columns)
+                view_side = cache.snapshots.read(view, state_version).select(*visible)
             bindings.bind(_STATE, stored)
             query_side = bindings.run(visible_sql, {STATE_TABLE: bindings.view(_STATE)})
             bindings.bind(_EXPECTED, _comparable(query_side, view.columns))
