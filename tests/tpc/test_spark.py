@@ -2,7 +2,7 @@
 
 All queries of a portion share tables and batches. ``pytest -m slow tests/tpc/test_spark.py -k tpcds-12]`` runs a portion,
 and keeps in results.json the strategies of its batches and how many of them left rows; ``TPC_BATCHES=1`` makes the
-first batch alone, in which rows of every table are inserted, updated and deleted.
+first batch alone, in which rows of every table are inserted, updated and deleted. ``TPC_SIZE=4`` makes smaller portions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.tpc.spark_tables import SparkTables
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-SIZE = 11
+SIZE = int(os.environ.get("TPC_SIZE", "11"))  # queries of a portion
 BATCHES = int(os.environ.get("TPC_BATCHES", "3"))
 PORTIONS = [(kind, first) for kind in KINDS for first in numbers(kind)[::SIZE]]
 
