@@ -28,7 +28,7 @@ TEST_CONF = {
 # The files that take minutes, longest first: begun last, one of them would keep one process busy and the other waiting.
 LONGEST = (
     "maintain/test_views.py", "airflow/test_runs.py", "maintain/test_crash.py", "maintain/test_identities.py",
-    "maintain/test_rewind.py", "maintain/test_large_tables.py",
+    "maintain/test_rewind.py", "maintain/test_large_tables.py", "support/test_on_spark.py",
 )  # fmt: skip
 
 
