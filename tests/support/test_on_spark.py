@@ -14,8 +14,9 @@ from sqlglot import exp, parse_one
 
 from ivm_core import Engine
 from ivm_core.plan.dialect import SparkAsWritten
+from tests.bags import difference
 from tests.job.test_meaning_duckdb import edited
-from tests.maintain.database import FEED, difference, run
+from tests.maintain.database import FEED, run
 from tests.plan.test_meaning import Row, random_rows
 from tests.support.constructs import CONSTRUCTS, REFUSED, TABLES, TOPICS, UPSTREAM
 
