@@ -13,31 +13,28 @@ from random import Random
 
 import duckdb
 import pytest
-from sqlglot import parse_one
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.job.build import batch_job, full_job
-from ivm_core.job.compile import CompiledView, compile_view
-from ivm_core.plan.dialect import SparkAsWritten
-from tests.job.duckdb_jobs import AFTER, BEFORE, Row, bag, connect, fill, run, stored, visible
-from tests.job.test_meaning_duckdb import WRITTEN, edited
-from tests.plan import queries
+from ivm_core.job.compile import CompiledView
+from tests.job.duckdb_jobs import AFTER, BEFORE, Row, bag, fill, run, stored, visible
+from tests.job.test_meaning_duckdb import edited
 from tests.plan.test_meaning import random_rows
-from tests.support.constructs import CONSTRUCTS, Construct
+from tests.support.constructs import Construct
+from tests.support.in_duckdb import IN_DUCKDB, SCHEMAS, connect_examples
+from tests.support.page import compiled_construct, compiled_query
 
 STATE = "the_state"
-KINDS = {name: tuple(type_ for _, type_ in columns) for name, columns in WRITTEN.items()}
+KINDS = {name: tuple(type_ for _, type_ in columns) for name, columns in SCHEMAS.items()}
 Rows = dict[str, list[Row]]
 NESTED = (tuple, dict, bytes)
 
-pytestmark = pytest.mark.parametrize(
-    "construct", [c for c in CONSTRUCTS if "current_date" not in c.sql], ids=lambda construct: construct.name
-)
+pytestmark = pytest.mark.parametrize("construct", IN_DUCKDB, ids=lambda construct: construct.name)
 
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with connect(WRITTEN) as opened:
+    with connect_examples() as opened:
         yield opened
 
 
@@ -71,10 +68,6 @@ class Followed:
         return bag(visible(self.connection, self.view, STATE))
 
 
-def compiled(sql: str) -> CompiledView:
-    return compile_view("shop.v", parse_one(sql, read=SparkAsWritten), queries.TABLES, "shop")
-
-
 def some_states(construct: Construct, number: int) -> list[Rows]:
     """Rows of the tables and edits of all of them, one after another; the construct's own, the same every time."""
     random = Random(zlib.crc32(construct.sql.encode()))
@@ -86,21 +79,21 @@ def some_states(construct: Construct, number: int) -> list[Rows]:
 
 def test_one_batch_leaves_what_two_leave(connection, construct):
     first, second, third = some_states(construct, 3)
-    view = compiled(construct.sql)
+    view = compiled_construct(construct)
     at_once = Followed(connection, view, first).follow(third).state()
     assert Followed(connection, view, first).follow(second).follow(third).state() == at_once
 
 
 def test_a_change_and_its_inverse_restore_the_state(connection, construct):
     first, second = some_states(construct, 2)
-    followed = Followed(connection, compiled(construct.sql), first)
+    followed = Followed(connection, compiled_construct(construct), first)
     before = followed.state()
     assert followed.follow(second).follow(first).state() == before
 
 
 def test_changes_that_net_to_nothing_leave_the_state(connection, construct):
     [first] = some_states(construct, 1)
-    followed = Followed(connection, compiled(construct.sql), first)
+    followed = Followed(connection, compiled_construct(construct), first)
     before = followed.state()
     shuffled = {name: rows[::-1] for name, rows in first.items()}
     assert followed.follow(shuffled).state() == before
@@ -108,7 +101,7 @@ def test_changes_that_net_to_nothing_leave_the_state(connection, construct):
 
 def test_incremental_and_full_batches_mix_in_any_order(connection, construct):
     states = some_states(construct, 4)
-    view = compiled(construct.sql)
+    view = compiled_construct(construct)
     expected = Followed(connection, view, states[-1]).state()
     for fully in product((False, True), repeat=3):
         followed = Followed(connection, view, states[0])
@@ -119,7 +112,7 @@ def test_incremental_and_full_batches_mix_in_any_order(connection, construct):
 
 def test_three_parts_of_a_view_maintained_apart_are_the_view(connection, construct):
     first, second, third = some_states(construct, 3)
-    view = compiled(construct.sql)
+    view = compiled_construct(construct)
     whole = Followed(connection, view, first).follow(second).follow(third).visible()
     scalar = [place for place in range(len(view.columns)) if not any(isinstance(row[place], NESTED) for row in whole)]
     if not scalar:
@@ -128,5 +121,5 @@ def test_three_parts_of_a_view_maintained_apart_are_the_view(connection, constru
     parts: Counter[Row] = Counter()
     for part in (condition, f"not ({condition})", f"({condition}) is null"):
         sql = f"select * from ({construct.sql}) as whole where {part}"
-        parts += Followed(connection, compiled(sql), first).follow(second).follow(third).visible()
+        parts += Followed(connection, compiled_query(sql), first).follow(second).follow(third).visible()
     assert parts == whole

@@ -4,6 +4,8 @@ A line of a topic is name | strategy of a batch in which every table changed | q
 query that DuckDB cannot run, or not as Spark does: ``test_on_spark`` maintains it.
 """
 
+# Long because it is one list.
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -77,7 +77,12 @@ def render() -> str:
 
 def compiled_construct(construct: Construct) -> CompiledView:
     """The example as a view."""
-    query = parse_one(construct.sql, read=SparkAsWritten)
+    return compiled_query(construct.sql)
+
+
+def compiled_query(sql: str) -> CompiledView:
+    """A query over the examples' tables as a view."""
+    query = parse_one(sql, read=SparkAsWritten)
     mark_aggregates(query, AGGREGATE_FUNCTIONS)
     return compile_view("shop.v", query, TABLES, "shop")
 

@@ -16,22 +16,18 @@ from ivm_core.errors import DefinitionError
 from ivm_core.job.compile import compile_view
 from ivm_core.maintain.explain import operator_strategies
 from ivm_core.plan.dialect import SparkAsWritten
-from tests.job.duckdb_jobs import connect
 from tests.job.test_meaning_duckdb import check_view
 from tests.support.constructs import CONSTRUCTS, REFUSED, TABLES, UPSTREAM, Construct
+from tests.support.in_duckdb import IN_DUCKDB, SCHEMAS, connect_examples
 from tests.support.page import PAGE, compiled_construct, render, strategy_and_detail
 from tests.tpc.benchmark import KINDS, is_installed
 
-IN_DUCKDB = {name: table.columns for name, table in TABLES.items() if name != "shop.doc"}
-MACROS = "twice(x) AS 2 * x", "shout(x) AS upper(coalesce(x, '?'))", "middle(x) AS median(x)"
 LINEAR = {Code.ROW_BY_ROW, Code.JOIN_TERMS, Code.MERGED_GROUPS, Code.WHEN_READ}
 
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with connect(IN_DUCKDB) as opened:
-        for macro in MACROS:
-            opened.execute(f"CREATE MACRO {macro}")
+    with connect_examples() as opened:
         yield opened
 
 
@@ -44,11 +40,11 @@ def test_an_example_has_the_strategy_on_the_page(construct: Construct) -> None:
     assert strategy_and_detail(construct)[0] is construct.strategy
 
 
-@named(tuple(construct for construct in CONSTRUCTS if not construct.on_spark_only))
+@named(IN_DUCKDB)
 def test_an_example_is_maintained(connection: duckdb.DuckDBPyConnection, construct: Construct) -> None:
     view, random = compiled_construct(construct), Random(zlib.crc32(construct.sql.encode()))
     try:
-        check_view(connection, view, IN_DUCKDB, random, construct.sql)
+        check_view(connection, view, SCHEMAS, random, construct.sql)
     except pytest.skip.Exception as skipped:
         pytest.fail(str(skipped))
 
