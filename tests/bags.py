@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
+from pyspark.sql.types import VariantVal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_PLAIN = (t.IntegralType, t.DecimalType, t.FractionalType, t.StringType, t.DateType, t.BooleanType, t.NullType)
+_PLAIN = (
+    t.IntegralType,
+    t.DecimalType,
+    t.FractionalType,
+    t.StringType,
+    t.DateType,
+    t.BooleanType,
+    t.NullType,
+    t.VariantType,
+)
 
 
 def difference(left: DataFrame, right: DataFrame, rounded: bool = False) -> list[tuple[str, Any]]:
@@ -34,6 +44,8 @@ def _is_plain(type_: t.DataType) -> bool:
             return _is_plain(element)
         case t.StructType(fields=fields):
             return all(_is_plain(field.dataType) for field in fields)
+        case t.MapType(keyType=key, valueType=value):
+            return _is_plain(key) and _is_plain(value)
         case t.StringType():
             return type_.isUTF8BinaryCollation()
         case _:
@@ -48,6 +60,10 @@ def _cell(value: Any, rounded: bool) -> Any:
             return (round(value, 6) if rounded else value) + 0.0  # −0.0 is 0.0
         case tuple() | list():
             return tuple(_cell(each, rounded) for each in value)
+        case dict():
+            return frozenset((_cell(key, rounded), _cell(each, rounded)) for key, each in value.items())
+        case VariantVal():
+            return repr(value.toPython())  # 1 is not 1.0, nor a date a text
         case _:
             return value
 

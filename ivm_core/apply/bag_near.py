@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ivm_core.apply.bag import COPY, IS_NEW, NEEDED
+from ivm_core.apply.bag import COPY, IS_NEW, NEEDED, NONE, Odd, any_of, equal, value
 from ivm_core.apply.names import SOURCE, TARGET, all_of, call, case, col, named, number, same, table, to_type
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
@@ -24,20 +24,22 @@ _PLACE = "__ivm_place_"  # of a value among those that are near to one another, 
 _STEP = "__ivm_step_"
 
 
-def victims(columns: Sequence[str], approximate: Sequence[str], state: str, added: str, weighted: str) -> exp.Query:
+def victims(
+    columns: Sequence[str], approximate: Sequence[str], state: str, added: str, weighted: str, odd: Odd = NONE
+) -> exp.Query:
     """The id columns of the stored and added rows that the batch takes away. Too few where a row has no near one."""
     exact = [name for name in columns if name not in approximate]
     position = exp.Window(
         this=exp.RowNumber(),
-        partition_by=[col(name, SOURCE) for name in columns],
+        partition_by=[value(name, odd, SOURCE) for name in columns],
         order=_order(*(_distance(name) for name in approximate), *(col(name, TARGET) for name in _IDS)),
     )
     matched = (
         exp.select(*(named(col(name, TARGET), name) for name in _IDS), col(NEEDED, SOURCE), named(position, COPY))
         .from_(_candidates(columns, state, added).subquery(TARGET))
         .join(
-            _needed(exact, approximate, weighted).subquery(SOURCE),
-            on=all_of([same(TARGET, SOURCE, exact), *(exp.paren(_near(name)) for name in approximate)]),
+            _needed(exact, approximate, weighted, odd).subquery(SOURCE),
+            on=all_of([equal(exact, odd), *(exp.paren(_near(name)) for name in approximate)]),
             join_type="inner",
         )
     )
@@ -71,7 +73,7 @@ def _without(rows: exp.Select, found: str) -> exp.Select:
     return rows.join(table(found, SOURCE), on=same(TARGET, SOURCE, _IDS), join_type="left anti")
 
 
-def _needed(exact: Sequence[str], approximate: Sequence[str], weighted: str) -> exp.Select:
+def _needed(exact: Sequence[str], approximate: Sequence[str], weighted: str, odd: Odd) -> exp.Select:
     """The rows to remove with their copies; those that nearly equal one another are one row.
 
     Two terms of a batch may take away copies of one stored row, each with digits of its own.
@@ -81,31 +83,31 @@ def _needed(exact: Sequence[str], approximate: Sequence[str], weighted: str) -> 
         .from_(table(weighted))
         .where(exp.LT(this=col(WEIGHT), expression=number(0)))
     )
-    steps = exp.select("*", *(named(_starts(name, exact), _STEP + name) for name in approximate))
+    steps = exp.select("*", *(named(_starts(name, exact, odd), _STEP + name) for name in approximate))
     places = exp.select(
-        "*", *(named(_over(exp.Sum(this=col(_STEP + name)), name, exact), _PLACE + name) for name in approximate)
+        "*", *(named(_over(exp.Sum(this=col(_STEP + name)), name, exact, odd), _PLACE + name) for name in approximate)
     )
     clustered = places.from_(steps.from_(removed.subquery("removed")).subquery("stepped")).subquery("placed")
     summed = to_type(exp.Sum(this=col(NEEDED)), "bigint")
     return (
         exp.select(
-            *(col(name) for name in exact),
+            *(any_of(name, odd) for name in exact),
             *(named(exp.Min(this=col(name)), name) for name in approximate),
             named(summed, NEEDED),
         )
         .from_(clustered)
-        .group_by(*(col(name) for name in (*exact, *(_PLACE + name for name in approximate))))
+        .group_by(*(value(name, odd) for name in (*exact, *(_PLACE + name for name in approximate))))
     )
 
 
-def _starts(name: str, exact: Sequence[str]) -> exp.Expr:
+def _starts(name: str, exact: Sequence[str], odd: Odd) -> exp.Expr:
     """1 where the value is far from the next smaller one of the rows with the same exact columns, else 0."""
-    smaller = _over(exp.Lag(this=col(name)), name, exact)
+    smaller = _over(exp.Lag(this=col(name)), name, exact, odd)
     return case((_close(col(name), smaller, _SAME), number(0)), otherwise=number(1))
 
 
-def _over(function: exp.Expr, name: str, exact: Sequence[str]) -> exp.Window:
-    return exp.Window(this=function, partition_by=[col(other) for other in exact], order=_order(col(name)))
+def _over(function: exp.Expr, name: str, exact: Sequence[str], odd: Odd) -> exp.Window:
+    return exp.Window(this=function, partition_by=[value(other, odd) for other in exact], order=_order(col(name)))
 
 
 def _order(*expressions: exp.Expr) -> exp.Order:

@@ -27,7 +27,7 @@ from ivm_core.plan.nodes import (
     keep,
     references,
 )
-from ivm_core.plan.rewrite import as_operand, both, substitute
+from ivm_core.plan.rewrite import as_operand, both, expect_expression, substitute
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.types import is_comparable
 
@@ -83,12 +83,42 @@ def having_equal(
 def touched_by(plan: Plan, delta: Plan, condition: exp.Expression | None) -> Plan:
     """L ⋉ ΔR by the join's own condition: the rows of L for which some changed row of R counts.
 
-    Being the condition itself, it is right for any of them: theta joins and the null-aware NOT IN too.
+    Being the condition itself, it is right for any of them: theta joins and the null-aware NOT IN too. K has the columns
+    that the condition reads or, where those cannot be compared, what it makes of them.
     """
-    used = tuple(name for name in delta.names if condition is not None and name in references(condition))
+    types = types_of(delta)
+    used = () if condition is None else tuple(name for name in delta.names if name in references(condition))
+    if condition is not None and not all(is_comparable(types[name]) for name in used):
+        parts = _made_of(condition, frozenset(used))
+        keys = distinct_keys(delta, parts)
+        names = dict(zip(parts, keys.names, strict=True))
+        replaced = condition.transform(lambda node: column(names[node]) if node in names else node)
+        return Join(plan, keys, JoinKind.SEMI, expect_expression(replaced))
     keys = distinct_keys(delta, tuple(column(name) for name in used))
     on_keys: Mapping[str, exp.Expression] = {n: column(k) for n, k in zip(used, keys.names, strict=False)}
     return Join(plan, keys, JoinKind.SEMI, None if condition is None else substitute(condition, on_keys))
+
+
+def _made_of(condition: exp.Expression, names: frozenset[str]) -> tuple[exp.Expression, ...]:
+    """The largest parts of the condition that read these columns only, and no parameter of a lambda function."""
+    parts: dict[exp.Expression, None] = {}
+
+    def visit(node: exp.Expr, parameters: frozenset[str]) -> None:
+        part = expect_expression(node)
+        if isinstance(node, exp.Lambda):
+            parameters |= {parameter.name for parameter in node.expressions}
+        elif references(part) and references(part) <= names and not parameters & _identifiers(node):
+            parts[part] = None
+            return
+        for child in node.iter_expressions():
+            visit(child, parameters)
+
+    visit(condition, frozenset())
+    return tuple(parts)
+
+
+def _identifiers(expression: exp.Expr) -> frozenset[str]:
+    return frozenset(identifier.name for identifier in expression.find_all(exp.Identifier))
 
 
 def is_restriction(plan: Plan) -> bool:

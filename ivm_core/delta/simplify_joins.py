@@ -13,10 +13,10 @@ from ivm_core.plan.nodes import (
     Plan,
     Project,
     keep,
-    operators,
     references,
     sources,
 )
+from ivm_core.plan.remembered import remembered
 from ivm_core.plan.rewrite import transform_down
 
 
@@ -66,8 +66,9 @@ def _start(inputs: tuple[Plan, ...]) -> int | None:
     return next((i for test in tests for i, source in enumerate(inputs) if test(source)), None)
 
 
+@remembered
 def _is_delta(plan: Plan) -> bool:
-    return any(isinstance(node, Changes) for node in operators(plan, below=_carrying))
+    return isinstance(plan, Changes) or any(map(_is_delta, _carrying(plan)))
 
 
 def _carrying(node: Plan) -> tuple[Plan, ...]:
@@ -76,5 +77,6 @@ def _carrying(node: Plan) -> tuple[Plan, ...]:
     return sources(node)[:1] if only_left else sources(node)
 
 
+@remembered
 def _is_restricted(plan: Plan) -> bool:
-    return any(is_restriction(node) for node in operators(plan))
+    return is_restriction(plan) or any(map(_is_restricted, sources(plan)))

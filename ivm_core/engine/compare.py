@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot import exp
 
-from ivm_core.apply.names import call, col, named, number
+from ivm_core.apply.names import col, named, number
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache
@@ -23,8 +23,9 @@ from ivm_core.engine.model import STATE_TABLE, CommitTag, Relation, StateTarget
 from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.plan.comparable import as_comparable
 from ivm_core.plan.dialect import SparkAsWritten
-from ivm_core.plan.types import has_equality
+from ivm_core.plan.types import holds_variants
 from ivm_core.settings import Settings
 from ivm_core.validate.bag_difference import COPIES, bag_difference, count_difference
 from ivm_core.validate.model import DifferingRow, ValidationReport
@@ -152,15 +153,11 @@ class _Outcome:
 
 
 def _comparable(rows: DataFrame, columns: tuple[tuple[str, str], ...]) -> DataFrame:
-    """Columns with a VARIANT as JSON: Spark compares no variants."""
-    if all(has_equality(type_) for _, type_ in columns):
+    """Columns with a VARIANT as text and type: Spark compares no variants."""
+    texts = {name: as_comparable(col(name), type_) for name, type_ in columns if holds_variants(type_)}
+    if not texts:
         return rows
-    return rows.selectExpr(
-        *(
-            quoted(name) if has_equality(type_) else named(call("to_json", col(name)), name).sql("spark")
-            for name, type_ in columns
-        )
-    )
+    return rows.selectExpr(*(named(texts.get(name) or col(name), name).sql("spark") for name, _ in columns))
 
 
 def _judge(

@@ -12,7 +12,7 @@ from ivm_core.engine.model import Relation
 from ivm_core.engine.small import is_plain
 from ivm_core.engine.snapshots import quoted
 from ivm_core.plan.nodes import HIDDEN_PREFIX, WEIGHT
-from ivm_core.plan.types import has_equality
+from ivm_core.plan.types import holds_variants
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +36,7 @@ def net(weighted: DataFrame, relation: Relation, columns: Iterable[str]) -> Data
     Rows with a VARIANT stay as they are, for Spark does not compare those.
     """
     names, types = columns_named(relation, columns), dict(relation.columns)
-    if not all(has_equality(types[name]) for name in names):
+    if any(holds_variants(types[name]) for name in names):
         return weighted
     floating = [name for name in names if types[name] in ("float", "double")]
     if not floating:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
@@ -26,20 +28,24 @@ if TYPE_CHECKING:
 
 _ADDED = "__ivm_added"
 _VICTIMS = "__ivm_victims"
+_NETTED = "__ivm_netted"
 
 
 def write_bag(writing: Writing) -> Applied:
     """Apply weighted rows. Raises ``DriftError`` where the state lacks a row that is to be removed."""
-    columns, step = writing.write.columns, writing.write.step
-    batch = writing.batch()
+    columns, approximate = writing.write.columns, writing.write.approximate
+    changes = _changes(writing)
+    batch, odd = changes.rows, changes.odd
     applied = Applied(inserted=batch.added, deleted=batch.removed)
-    here = writing.here(columns, WEIGHT) if applied.inserted <= HERE else None
+    if odd and batch.rows == 0:
+        return applied.at(writing.mark())
+    here = writing.here(columns, WEIGHT) if applied.inserted <= HERE and not odd else None
     if applied.deleted == 0:
-        rows = bag.repeat_rows(columns, step, writing.batch_number)
+        rows = bag.repeat_rows(columns, changes.step, writing.batch_number)
         copies = rows_here.repeated(here, columns, writing.batch_number) if here is not None else None
         return applied.at(writing.append(rows, applied.inserted, copies))
     gone = batch.here.filter(pc.less(batch.here.column(WEIGHT), 0)) if batch.here is not None else None
-    apart = writing.apart(() if writing.write.approximate else columns, gone)
+    apart = writing.apart(() if approximate or odd else columns, gone)
     if apart is not None and here is not None and rows_here.are_comparable(here, columns):
         after = rows_here.bag_after(apart.shown, here, columns, writing.batch_number)
         if after is None:
@@ -48,35 +54,54 @@ def write_bag(writing: Writing) -> Applied:
         if version is not None:
             return applied.at(version)
     stored = writing.show_state(apart)
-    has_maps = not all(is_comparable(type_) for _, type_ in stored.dtypes)
-    if writing.write.approximate and not has_maps:
-        return _write_near(writing, stored, apart, applied)
-    query = bag.rewrite_state(columns, STATE, step, writing.batch_number)
-    if apart is not None or writing.rewrites or has_maps:
-        # Maps can be grouped, but not compared as a join key.
+    if approximate:
+        return _write_near(writing, changes, stored, apart, applied)
+    if apart is not None or writing.rewrites:
+        query = bag.rewrite_state(columns, STATE, changes.step, writing.batch_number, odd)
         return applied.at(writing.replace(query, apart))
-    removed = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
-    near = key_predicate(removed, columns, writing.relations.pushdown_cap, relation="")
-    writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
-    found = _find(writing, bag.victims(columns, STATE, step), applied)
-    _merge(writing, bag.source_of_merge(columns, step, _VICTIMS, writing.batch_number), found)
+    _show_near(writing, changes, stored, [name for name in columns if name not in odd])
+    found = _find(writing, bag.victims(columns, STATE, changes.step, odd), applied)
+    _merge(writing, bag.source_of_merge(columns, changes.step, _VICTIMS, writing.batch_number, odd), found)
     return applied
 
 
-def _write_near(writing: Writing, stored: DataFrame, apart: Apart | None, applied: Applied) -> Applied:
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """The weighted rows and the relation that holds them. ``odd``: as in ``apply.bag``."""
+
+    step: str
+    rows: SmallRelation
+    odd: bag.Odd
+
+
+def _changes(writing: Writing) -> _Changes:
+    """The batch; its job has not added up rows that Spark does not compare."""
+    columns, step, batch = writing.write.columns, writing.write.step, writing.batch()
+    odd = {name: type_ for name, type_ in batch.types().items() if name in columns and not is_comparable(type_)}
+    if not odd:
+        return _Changes(step, batch, odd)
+    rows = writing.relations.keep(_NETTED, writing.relations.select(bag.netted(columns, step, odd)))
+    return _Changes(_NETTED, rows, odd)
+
+
+def _show_near(writing: Writing, changes: _Changes, stored: DataFrame, columns: Sequence[str]) -> None:
+    """Of the stored rows only those that may equal a row to remove."""
+    removed = changes.rows.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark"))
+    few = SmallRelation(removed, changes.rows.rows)
+    near = key_predicate(few, columns, writing.relations.pushdown_cap, relation="")
+    writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
+
+
+def _write_near(
+    writing: Writing, changes: _Changes, stored: DataFrame, apart: Apart | None, applied: Applied
+) -> Applied:
     """The same where the rows to remove may differ from the stored ones in the last digits of some columns."""
-    columns, step, approximate = writing.write.columns, writing.write.step, writing.write.approximate
+    columns, approximate, step, odd = writing.write.columns, writing.write.approximate, changes.step, changes.odd
     added = bag.repeat_rows(columns, step, writing.batch_number)
     writing.relations.keep(_ADDED, writing.relations.select(added))  # its row ids must not change
     if not writing.rewrites:
-        batch = writing.batch()
-        removed = SmallRelation(
-            batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows
-        )
-        exact = [name for name in columns if name not in approximate]
-        near = key_predicate(removed, exact, writing.relations.pushdown_cap, relation="")
-        writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
-    found = _find(writing, bag_near.victims(columns, approximate, STATE, _ADDED, step), applied)
+        _show_near(writing, changes, stored, [n for n in columns if n not in approximate and n not in odd])
+    found = _find(writing, bag_near.victims(columns, approximate, STATE, _ADDED, step, odd), applied)
     if writing.rewrites:
         return applied.at(writing.replace(bag_near.rewrite_state(columns, STATE, _ADDED, _VICTIMS), apart))
     _merge(writing, bag_near.source_of_merge(columns, _ADDED, _VICTIMS), found)

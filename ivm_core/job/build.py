@@ -42,6 +42,8 @@ from ivm_core.plan.nodes import (
     keep,
 )
 from ivm_core.plan.rewrite import both, expect_expression
+from ivm_core.plan.schema import types_of
+from ivm_core.plan.types import holds_variants
 
 _PRESENT = "__ivm_present"
 
@@ -87,10 +89,12 @@ def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
 
 
 def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
-    """ΔV, netted."""
+    """ΔV, netted but where Spark compares no rows: those are netted as they are written."""
     check_rows_match(layout)
-    delta = net(differentiate(layout.stored, changed))
-    parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
+    delta = differentiate(layout.stored, changed)
+    if not any(map(holds_variants, types_of(layout.stored).values())):
+        delta = net(delta)
+    parts.add_step("view_changes", _pinned(delta), "the view's own changes")
     inexact = approximate_columns(layout.stored)
     return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names, approximate=inexact)
 

@@ -9,9 +9,10 @@ from ivm_core.delta.reasons import Code
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.errors import NoRule
 from ivm_core.job.compile import CompiledView
+from ivm_core.plan.comparable import as_comparable
 from ivm_core.plan.inexact import unmatched_columns
+from ivm_core.plan.nodes import column
 from ivm_core.plan.schema import types_of
-from ivm_core.plan.types import has_equality
 
 
 def strategy_of(compiled: CompiledView) -> tuple[Strategy, Reason, str]:
@@ -42,13 +43,12 @@ def check_rows_match(layout: StateLayout) -> None:
 def unmatched_column(layout: StateLayout) -> tuple[str, str, Code] | None:
     """The column by which rows of a bag cannot be found again, and why.
 
-    Variants cannot be compared; a text of a floating-point sum is another one after another evaluation, and no text is
-    near to another.
+    A text of a floating-point sum is another one after another evaluation, and no text is near to another.
     """
     if layout.kind is not StateKind.BAG:
         return None
     for name, type_ in types_of(layout.stored).items():
-        if not has_equality(type_):
+        if as_comparable(column(name), type_) is None:
             return name, f"rows with a {type_} cannot be told from one another", Code.NO_RULE
     for name in unmatched_columns(layout.stored):
         return (

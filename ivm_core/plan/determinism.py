@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
 from ivm_core.plan.choices import settle_aggregates
-from ivm_core.plan.nodes import Aggregate, Limit, Plan, Window
+from ivm_core.plan.comparable import comparable_keys
+from ivm_core.plan.nodes import Aggregate, Limit, Plan, Project, Window
 from ivm_core.plan.peers import order_rows, other_columns
 from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.scope import Context, complaint
@@ -117,10 +118,18 @@ def break_ties(plan: Plan, context: Context) -> Plan:
             case Window():
                 return order_rows(node, context)
             case Aggregate():
-                return settle_aggregates(node, context)
+                return _settle_groups(node, context)
         return node
 
     return transform_up(plan, rule)
+
+
+def _settle_groups(plan: Aggregate, context: Context) -> Plan:
+    match comparable_keys(plan):
+        case Project(Aggregate() as grouped, columns):
+            return Project(settle_aggregates(grouped, context), columns)
+        case _:
+            return settle_aggregates(plan, context)
 
 
 def _is_fixed_cipher(call: exp.Expr) -> bool:

@@ -6,6 +6,7 @@ see ``DecimalPrecisionTypeCoercion`` and ``AnsiTypeCoercion`` in Spark's catalys
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from sqlglot import exp
@@ -17,9 +18,9 @@ MIN_ADJUSTED_SCALE = 6
 INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 FRACTIONAL = ("float", "double")
-# Spark neither groups nor joins by the first; by maps it groups, and no more.
-_WITHOUT_EQUALITY = ("variant", "geometry", "geography")
-_WITHOUT_ORDER = ("map<", *_WITHOUT_EQUALITY)
+# Spark groups by maps, and no more; by the others not even that. A colon ends the name of a struct's field.
+_WITHOUT_GROUPS = re.compile(r"\b(?:variant|geometry|geography)\b(?!:)", re.IGNORECASE)
+_WITHOUT_ORDER = re.compile(rf"\bmap<|{_WITHOUT_GROUPS.pattern}", re.IGNORECASE)
 _NAMES = {
     exp.DType.TEXT: "string",
     exp.DType.TIMESTAMPTZ: "timestamp",
@@ -65,14 +66,14 @@ def parse_type(text: Type) -> exp.DataType | None:
         return None
 
 
-def has_equality(type_: Type | None) -> bool:
-    """Whether equal values of the type can be found by GROUP BY, which takes maps too; unknown types are let through."""
-    return type_ is None or not any(part in type_.lower() for part in _WITHOUT_EQUALITY)
-
-
 def is_comparable(type_: Type | None) -> bool:
     """Whether values of the type can be joined by and ordered; unknown types are let through."""
-    return type_ is None or not any(part in type_.lower() for part in _WITHOUT_ORDER)
+    return type_ is None or _WITHOUT_ORDER.search(type_) is None
+
+
+def holds_variants(type_: Type | None) -> bool:
+    """Whether GROUP BY, which takes maps too, takes no values of the type; unknown types are let through."""
+    return type_ is not None and _WITHOUT_GROUPS.search(type_) is not None
 
 
 def decimal(precision: int, scale: int) -> Type:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
-from ivm_core.errors import NotIncrementalError
 from tests.bags import difference
-from tests.maintain.database import run
+from tests.maintain.database import run, set_limits
 
 pytestmark = pytest.mark.spark
 
@@ -111,36 +110,72 @@ def test_variants_and_maps_are_carried_along(engine, spark):
     )
 
 
-def test_rows_with_variants_are_refreshed_in_full(engine, spark):
+@pytest.fixture
+def documents(spark, engine):
+    """Rows with variants and maps, some of them twice."""
     run(
         spark,
-        f"CREATE TABLE odd.events (id int, v variant) {FEED}",
-        "INSERT INTO odd.events SELECT id, parse_json(concat('{\"a\": ', id, '}')) FROM range(3)",
+        f"CREATE TABLE odd.docs (id int, v variant, m map<string, int>, l array<struct<v variant, m map<int, double>>>) {FEED}",
+        "INSERT INTO odd.docs SELECT id, parse_json(text), m, array(named_struct('v', parse_json(text), 'm', map(id, 0.5D))) "
+        """FROM VALUES (1, '{"a": 1, "b": null}', map('x', 1, 'y', 2)), (1, '{"b": null, "a": 1}', map('y', 2, 'x', 1)), """
+        """(2, '[1, "2026-01-01", 2.5]', map()), (3, 'null', NULL), (4, NULL, map('x', NULL)), (5, '"2026-01-01"', map('x', 1)) """
+        "AS t(id, text, m)",
+        "INSERT INTO odd.docs SELECT id, v, m, l FROM odd.docs WHERE id < 4",
     )
-    engine.create("CREATE INCREMENTAL MATERIALIZED VIEW odd.kept AS SELECT id, v FROM odd.events WHERE id < 10")
-    run(spark, "UPDATE odd.events SET v = parse_json('[1]') WHERE id = 1", "INSERT INTO odd.events VALUES (5, NULL)")
-    (report,) = engine.maintain()
-    assert (report.strategy, report.reason) == ("full", "unsupported_operator") and "variant" in report.detail
-    assert engine.validate("odd.kept").ok
+    return (
+        "DELETE FROM odd.docs WHERE id = 3",
+        "INSERT INTO odd.docs SELECT id, v, map_from_entries(reverse(map_entries(m))), l FROM odd.docs WHERE id = 1",
+        # Another type under the same JSON is another value.
+        "UPDATE odd.docs SET v = variant_get(to_variant_object(named_struct('d', DATE '2026-01-01')), '$.d', 'variant') WHERE id = 5",
+        "UPDATE odd.docs SET v = parse_json('[7]'), m = map_concat(coalesce(m, map()), map('z', id)) WHERE id IN (1, 4)",
+        "INSERT OVERWRITE odd.docs SELECT id, v, m, l FROM odd.docs WHERE id <> 1",
+    )
+
+
+@pytest.mark.parametrize("replace_rows", [100_000, 0], ids=["rewritten", "merged"])
+def test_rows_with_variants_and_maps_are_told_apart(engine, spark, documents, replace_rows):
+    set_limits(engine, replace_rows=replace_rows)
+    queries = {
+        "shown": "SELECT id, v, m, l FROM odd.docs WHERE id < 10",
+        "joined": "SELECT d.id, d.v, e.m FROM odd.docs d LEFT JOIN odd.docs e ON d.id = e.id + 1",
+        "both": "SELECT v, m FROM odd.docs UNION ALL SELECT v, NULL FROM odd.docs WHERE v IS NOT NULL",
+        "spread": "SELECT d.id, e.v, e.m FROM odd.docs d LATERAL VIEW OUTER inline(l) e",
+    }
+    follow(engine, spark, queries, *documents)
+
+
+def test_conditions_over_fields_of_variants_and_maps(engine, spark, documents):
+    queries = {
+        "linked": "SELECT d.id, d.v FROM odd.docs d WHERE EXISTS (SELECT 1 FROM odd.docs e WHERE e.m['x'] = d.id)",
+        "matched": "SELECT d.id, d.v, e.m FROM odd.docs d LEFT JOIN odd.docs e ON e.m['x'] = d.id",
+        "either": "SELECT d.id, e.v FROM odd.docs d FULL JOIN odd.docs e "
+        "ON d.id = coalesce(e.m['y'], 0) + variant_get(e.v, '$.a', 'int') AND d.m['x'] > e.id",
+        "none": "SELECT id, m FROM odd.docs WHERE id NOT IN (SELECT m['x'] FROM odd.docs WHERE m['x'] IS NOT NULL)",
+        "filtered": "SELECT d.id, d.v FROM odd.docs d WHERE NOT EXISTS "
+        "(SELECT 1 FROM odd.docs e WHERE exists(map_values(d.m), x -> x = e.id + coalesce(e.m['x'], 1)) AND size(e.m) < 3)",
+        "ranked": "SELECT id, lag(v) OVER (PARTITION BY id % 2 ORDER BY id, to_json(v), to_json(m)) AS before, m FROM odd.docs",
+    }
+    follow(engine, spark, queries, *documents[:4])
+
+
+def test_maps_are_keys_of_groups(engine, spark, documents):
+    queries = {
+        "groups": "SELECT m, count(*) AS n, sum(id) AS total FROM odd.docs GROUP BY m",
+        "texts": "SELECT to_json(m) AS m, max(id) AS last FROM odd.docs GROUP BY m HAVING count(*) > 1",
+        "rolled": "SELECT m, id, count(*) AS n, grouping(m) AS g FROM odd.docs GROUP BY ROLLUP (m, id)",
+        "lists": "SELECT array(m) AS m, struct(m AS m, id AS i) AS s, collect_list(id) AS ids FROM odd.docs GROUP BY 1, 2",
+        "distinct": "SELECT id % 2 AS odd, count(DISTINCT m) AS n FROM odd.docs GROUP BY id % 2",
+    }
+    follow(engine, spark, queries, *documents)
+
+
+def test_validation_sees_variants(engine, spark, documents):
+    engine.create("CREATE INCREMENTAL MATERIALIZED VIEW odd.kept AS SELECT id, v FROM odd.docs")
     location = engine.status("odd.kept")[0].location
-    run(spark, f"UPDATE delta.`{location}` SET v = parse_json('[2]') WHERE id = 1")
+    assert engine.validate("odd.kept").ok
+    run(spark, f"UPDATE delta.`{location}` SET v = parse_json('[2]') WHERE id = 5")
     found = engine.validate("odd.kept")
     assert (found.ok, found.missing_count, found.unexpected_count) == (False, 1, 1)
-
-
-def test_only_views_that_show_a_variant_have_no_rule(engine, spark):
-    run(spark, f"CREATE TABLE odd.events (id int, v variant) {FEED}")
-    shown = "SELECT id, v FROM odd.events"
-    grouped = "SELECT variant_get(v, '$.a', 'int') AS a, count(*) AS n FROM odd.events GROUP BY ALL"
-    strict = (
-        "CREATE INCREMENTAL MATERIALIZED VIEW odd.{} TBLPROPERTIES ('ivm.refresh_policy' = 'incremental_strict') AS {}"
-    )
-    with pytest.raises(NotIncrementalError, match="variant"):
-        engine.create(strict.format("shown", shown))
-    engine.create(strict.format("grouped", grouped))
-    assert engine.explain("odd.grouped").strategy == "incremental"
-    explained = engine.explain(f"CREATE INCREMENTAL MATERIALIZED VIEW odd.kept AS {shown}")
-    assert (explained.strategy, explained.reason) == ("full", "unsupported_operator") and "variant" in explained.detail
 
 
 def test_a_missing_struct_of_fields_that_are_never_null(engine, spark):

@@ -226,10 +226,13 @@ binary as a key | incremental | select distinct h from o
 binary as a join key | affected | select x.k, y.k as other from o x left join o y on x.h = y.h
 DOUBLE as a key | incremental | select f, count(*) as n from o group by f
 map † | incremental | select k, m, m['x'] as x from doc
-map as a key † | full | select m, count(*) as n from doc group by m
+map as a key † | incremental | select m, count(*) as n from doc group by m
 field of a variant † | incremental | select k, variant_get(v, '$.p', 'int') as p, to_json(v) as text from doc
 field of a variant as a key † | incremental | select variant_get(v, '$.p', 'int') as p, count(*) as n from doc group by all
-variant † | full | select k, v from doc
+variant † | incremental | select k, v from doc
+variants and maps in one another † | incremental | select k, array(struct(m as m, v as v)) as l, map(k, m) as n from doc where k is not null
+join by the field of a map † | affected | select x.k, y.k as other, y.m from doc x left join doc y on y.m['x'] = x.k
+EXISTS over the field of a map † | affected | select k, v from doc x where not exists (select 1 from doc y where y.m['y'] = x.k + 1)
 """
 
 _FUNCTIONS = """
