@@ -54,6 +54,37 @@ def settle_aggregates(plan: Aggregate, context: Context) -> Plan:
     return Project(replace(plan, aggregates=tuple(collected)), (*keys, *columns))
 
 
+def take_from_one_row(plan: Aggregate, context: Context) -> Plan:
+    """γ_{k; first(x), first(y)} Q → π_{k, f.x, f.y} γ_{k; f = first(struct(x, y))} Q; and so of last."""
+    taken: list[Named] = []
+    shown: dict[str, exp.Expression] = {}
+    for kind in (FIRST, LAST):
+        several = [each for each in plan.aggregates if isinstance(each.expression, kind)]
+        if len(several) < 2:
+            continue
+        row = context.fresh(f"{context.hints[several[0].name][0]}_row")
+        call = several[0].expression.copy()
+        call.set("this", _row(several))
+        taken.append(Named(row, call))
+        for place, each in enumerate(several):
+            shown[each.name] = exp.Dot(this=column(row), expression=exp.to_identifier(f"part_{place}"))
+    if not taken:
+        return plan
+    others = tuple(each for each in plan.aggregates if each.name not in shown)
+    columns = (Named(each.name, shown.get(each.name, column(each.name))) for each in plan.aggregates)
+    keys = keep(tuple(key.name for key in plan.keys))
+    return Project(replace(plan, aggregates=(*others, *taken)), (*keys, *columns))
+
+
+def _row(taken: Sequence[Named]) -> exp.Expression:
+    """The values of one row as a struct; the least of such structs has no NULL where there is another."""
+    values = [each.expression.this for each in taken]
+    absent = [exp.Is(this=as_operand(value), expression=exp.null()) for value in values]
+    fields = [(f"absent_{place}", missing) for place, missing in enumerate(absent)]
+    fields += [(f"part_{place}", value.copy()) for place, value in enumerate(values)]
+    return exp.Struct(expressions=[exp.PropertyEQ(this=exp.to_identifier(n), expression=v) for n, v in fields])
+
+
 def _of_distinct(call: exp.Expression) -> bool:
     return isinstance(call, exp.ArrayUniqueAgg) or isinstance(call.this, exp.Distinct)
 

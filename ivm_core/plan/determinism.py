@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import takewhile
 
 from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
-from ivm_core.plan.choices import settle_aggregates
+from ivm_core.plan.choices import settle_aggregates, take_from_one_row
 from ivm_core.plan.comparable import comparable_keys
-from ivm_core.plan.nodes import Aggregate, Limit, Plan, Project, Window
+from ivm_core.plan.nodes import Aggregate, Limit, Named, Plan, Project, Window
 from ivm_core.plan.peers import order_rows, other_columns
 from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.scope import Context, complaint
@@ -125,11 +126,19 @@ def break_ties(plan: Plan, context: Context) -> Plan:
 
 
 def _settle_groups(plan: Aggregate, context: Context) -> Plan:
-    match comparable_keys(plan):
-        case Project(Aggregate() as grouped, columns):
-            return Project(settle_aggregates(grouped, context), columns)
-        case _:
-            return settle_aggregates(plan, context)
+    """A choice of rows in groups, each made in a projection above of its own."""
+    steps = (comparable_keys, partial(take_from_one_row, context=context), partial(settle_aggregates, context=context))
+    above: list[tuple[Named, ...]] = []
+    made: Plan = plan
+    for step in steps:
+        if isinstance(made, Project):
+            above.append(made.columns)
+            made = made.source
+        assert isinstance(made, Aggregate)
+        made = step(made)
+    for columns in reversed(above):
+        made = Project(made, columns)
+    return made
 
 
 def _is_fixed_cipher(call: exp.Expr) -> bool:

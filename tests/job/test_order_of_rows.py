@@ -45,6 +45,7 @@ WINDOWS = (
 
 AGGREGATES = (
     "first(c)",
+    "concat(coalesce(first(c), '?'), coalesce(cast(first(m) as string), '?'))",
     "last(c, true)",
     "first_value(c)",
     "any_value(c)",

@@ -363,6 +363,7 @@ select map_filter(map(coalesce(a, 0), b), (a, k) -> k > a) as m from t
 select array_sort(array(a, b, 7), (b, a) -> case when a < b then -1 when a > b then 1 else 0 end) as m from t where a + b > 0
 select mean(b) as x, mean(distinct a) as y from t
 select listagg(s) as l, string_agg(s, '-') as m from (select s from t where s = 'x')
+select count(*) as n from (select a, first(s) as f, first(b) as g from t group by a) q where not exists (select 1 from t where t.a <=> q.a and t.s <=> q.f and t.b <=> q.g)
 select first(x, true) as f, last(x) ignore nulls as l, any_value(x, true) as v from (select max(a) as x from t)
 select to_char(a, '99') as c, unix_date(d) as u, mod(a, b), ucase(s), lcase(s) from t where b > 0
 select max_by(k, x, 2) as m from (select 1 as k, 2 as x union all select 3, 4)
