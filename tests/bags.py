@@ -13,6 +13,7 @@ from pyspark.sql.types import VariantVal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_MOST = 20_000
 _PLAIN = (
     t.IntegralType,
     t.DecimalType,
@@ -29,11 +30,15 @@ def difference(left: DataFrame, right: DataFrame, rounded: bool = False) -> list
     """The rows of one side that the other lacks, both ways; cells are equal as Spark's keys are.
 
     It is EXCEPT ALL in both directions, without the planning that takes Spark longer than a test's few rows. What Python has
-    no equality for, Spark compares itself. ``rounded``: floating-point numbers to six digits.
+    no equality for, and what it would take long to fetch, Spark compares itself. ``rounded``: floating-point numbers to six
+    digits.
     """
     if not all(_is_plain(field.dataType) for side in (left, right) for field in side.schema.fields):
         return _difference_by_spark(left, right, rounded)
-    found, wanted = (Counter(tuple(_cell(v, rounded) for v in row) for row in side.collect()) for side in (left, right))
+    sides = [side.limit(_MOST + 1).collect() for side in (left, right)]
+    if any(len(rows) > _MOST for rows in sides):
+        return _difference_by_spark(left, right, rounded)
+    found, wanted = (Counter(tuple(_cell(v, rounded) for v in row) for row in rows) for rows in sides)
     more, fewer = found - wanted, wanted - found
     return [("unexpected", row) for row in more.elements()] + [("missing", row) for row in fewer.elements()]
 

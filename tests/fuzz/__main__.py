@@ -80,6 +80,8 @@ def _spread(search: Callable[[range], Findings], views: int, first: int, process
         for found in pool.imap_unordered(search, blocks):
             total.add(found)
             progress.update(bar, advance=found.views, description=f"views, {len(total.wrong)} wrong")
+            if not progress.console.is_terminal:
+                print(f"{total.cases} cases, {dict(total.outcomes)}", file=sys.stderr, flush=True)
             for wrong in found.wrong:
                 progress.console.print(f"WRONG {wrong}\n", markup=False, highlight=False)
     return total
