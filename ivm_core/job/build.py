@@ -113,21 +113,19 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: Parts) -
     calls = tuple(call for a in layout.accumulators for call in a.changes())
     extremes = tuple(a for a in layout.accumulators if a.combine != "add")
     summed = Aggregate(delta, aggregate.keys, calls)
+    # Of the sums as they come from the aggregate, where NULL is no change: Spark (Project.getAllValidConstraints) writes a
+    # condition over expressions that are columns of the SELECT in 2ⁿ ways.
+    touched = [_differs(column(a.name)) for a in layout.accumulators if a.combine == "add"]
+    touched += [_present(column(name)) for a in extremes for name in (a.name, a.deleted)]
     changes = Project(
-        summed,
+        Filter(summed, expect_expression(exp.or_(*touched))),
         (
             *keep(layout.keys),
             *(Named(a.name, a.changed()) for a in layout.accumulators),
             *keep(tuple(a.deleted for a in extremes)),
         ),
     )
-    touched = [_differs(column(a.name)) for a in layout.accumulators if a.combine == "add"]
-    touched += [_present(column(name)) for a in extremes for name in (a.name, a.deleted)]
-    parts.add_step(
-        "group_changes",
-        _pinned(Filter(changes, expect_expression(exp.or_(*touched)))),
-        "the change of each touched group",
-    )
+    parts.add_step("group_changes", _pinned(changes), "the change of each touched group")
     recompute: Step | None = None
     recompute_inputs: tuple[Input, ...] = ()
     if extremes:
