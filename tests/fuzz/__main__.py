@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tests.fuzz.on_spark import BLOCK as SPARK_BLOCK
 from tests.fuzz.on_spark import TRACES as SPARK_TRACES
 from tests.fuzz.on_spark import search_in_own_session
 from tests.fuzz.search import TRACES, Findings, draw, search_views
@@ -64,11 +65,14 @@ def _search(cases: int, first: int, processes: int) -> Findings:
 
 def _search_on_spark(cases: int, first: int, processes: int) -> Findings:
     with TemporaryDirectory(prefix="ivm-fuzz-") as folder:
-        return _spread(partial(search_in_own_session, Path(folder)), -(-cases // SPARK_TRACES), first, processes)
+        search = partial(search_in_own_session, Path(folder))
+        return _spread(search, -(-cases // SPARK_TRACES), first, processes, SPARK_BLOCK)
 
 
-def _spread(search: Callable[[range], Findings], views: int, first: int, processes: int) -> Findings:
-    blocks = [range(first + at, first + min(at + BLOCK, views)) for at in range(0, views, BLOCK)]
+def _spread(
+    search: Callable[[range], Findings], views: int, first: int, processes: int, block: int = BLOCK
+) -> Findings:
+    blocks = [range(first + at, first + min(at + block, views)) for at in range(0, views, block)]
     total = Findings()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (

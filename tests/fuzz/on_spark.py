@@ -95,11 +95,15 @@ class Changes:
         return statement
 
 
+# A search runs for an hour: there an optimising compiler pays.
+CONF = TEST_CONF | {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC"}
+
+
 @cache
 def _own_session(folder: Path) -> SparkSession:
     settings = Settings.load(
         warehouse=str(folder / "warehouse"),
-        spark={"master": "local[1]", "driver_memory": "2g", "shuffle_partitions": 1, "conf": TEST_CONF},
+        spark={"master": "local[1]", "driver_memory": "2g", "shuffle_partitions": 1, "conf": CONF},
     )
     return open_session(settings, "ivm fuzz")
 
