@@ -13,6 +13,7 @@ from typing import get_args
 from ivm_core.plan.nodes import Changes, Plan, Scan, sources
 from ivm_core.plan.rewrite import transform_up
 
+_MUCH = 100  # operators that Spark would plan again
 _INPUTS = frozenset({"source", "sources", "left", "right", "base", "step"})
 
 
@@ -56,7 +57,9 @@ def inputs_first(plan: Plan) -> list[Plan]:
 def repeated(plan: Plan) -> list[Plan]:
     """The subplans over changes of a shared plan that are worth a step of their own, inputs first.
 
-    Those are the largest that occur more than once, and their parts that others need too; never changes alone.
+    Those are the largest that occur more than once, and their parts that others need too; never changes alone. Of a step's
+    own parts that occur more than once those are steps that would make its plan much larger: Spark writes out what WITH
+    names wherever it stands, and of n groupings within one another the innermost 2ⁿ times.
     """
     nodes = inputs_first(plan)
     uses = Counter(id(source) for node in nodes for source in sources(node))
@@ -73,4 +76,10 @@ def repeated(plan: Plan) -> list[Plan]:
             found.append(node)
         for source in sources(node):
             users.setdefault(id(source), set()).update({id(node)} if is_step or node is plan else needed_by)
-    return found[::-1]
+    steps = {id(node) for node in found}
+    sizes: dict[int, int] = {}
+    for node in nodes:
+        size = sizes[id(node)] = 1 + sum(1 if id(each) in steps else sizes[id(each)] for each in sources(node))
+        if over_changes[id(node)] and size * (uses[id(node)] - 1) > _MUCH:
+            steps.add(id(node))
+    return [node for node in nodes if id(node) in steps]
