@@ -17,7 +17,7 @@ from ivm_core.plan.rewrite import (
     transform_up,
     with_sources,
 )
-from ivm_core.plan.share import Sharing, repeated
+from ivm_core.plan.share import Sharing, inputs_first, repeated
 from tests.plans import plans
 
 TWO_FILTERS = read_text("Filter a > 1\n  Filter a > 2\n    Scan default.t [a: int]")
@@ -139,12 +139,28 @@ def test_a_shared_plan_is_equal_and_has_equal_subplans_as_one_object(plan: Plan)
     assert len(list(operators(one))) == len(set(walk(plan)))
 
 
+def _doubled(times: int) -> list[Plan]:
+    """A relation, and each time the union of the last with its distinct rows."""
+    made: list[Plan] = [read_text("Changes default.t [a: int]")]
+    for _ in range(times):
+        made.append(Sharing()(UnionAll((made[-1], Distinct(made[-1])))))
+    return made
+
+
 def test_a_part_that_only_a_repeated_subplan_repeats_is_no_step() -> None:
-    plan: Plan = read_text("Changes default.t [a: int]")
-    for _ in range(40):
-        below, plan = plan, Sharing()(UnionAll((plan, Distinct(plan))))
-    assert repeated(plan) == [below]
+    *_, below, plan = _doubled(5)
+    assert [id(step) for step in repeated(plan)] == [id(below)]
+
+
+def test_no_step_is_much_larger_written_out() -> None:
+    *_, plan = _doubled(40)
     assert len(list(operators(plan))) == 81
+    steps = {id(step) for step in repeated(plan)}
+    sizes: dict[int, int] = {}
+    for node in inputs_first(plan):
+        sizes[id(node)] = 1 + sum(1 if id(each) in steps else sizes[id(each)] for each in sources(node))
+    assert max(sizes.values()) <= 500
+    assert len(steps) <= 10
 
 
 def test_a_part_that_two_repeated_subplans_need_is_a_step() -> None:
