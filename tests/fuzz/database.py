@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp, parse_one
 
-from ivm_core.apply import merge_groups, replace_groups
+from ivm_core.apply import merge_groups
 from ivm_core.delta.clock import PARAMETERS
 from ivm_core.delta.state import STATE_TABLE
-from ivm_core.job.model import RECOMPUTED_KEYS, Combine, Input, MaintenanceJob, Slice, Step, Write, WriteKind
+from ivm_core.job.model import RECOMPUTED_KEYS, Combine, Input, MaintenanceJob, Slice, Step
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import At
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
 from tests.fuzz.tables import Row
-from tests.job.duckdb_jobs import bag_after, bounded_slice, connect, in_order, slice_of, stored
+from tests.job.duckdb_jobs import bounded_slice, connect, in_order, new_state, slice_of, stored
 
 Instants = Mapping[At, object]
 _NOON = exp.Literal.string("2024-01-31 12:00:00")
@@ -113,7 +113,7 @@ class Database:
         names = {name: f"{name}__{number}" for name in [i.name for i in job.inputs] + [s.name for s in job.steps]}
         fills = self._relations(job.inputs, job.steps, names)
         write = replace(write, step=names[write.step])
-        new = self._new(_new_state(write, state), state, number)
+        new = self._new(new_state(write, state), state, number)
         if write.recompute is None or all(column.combine is Combine.ADD for column in write.merge):
             return PreparedJob(tuple(fills), new)
         lost = f"{RECOMPUTED_KEYS}__{number}"
@@ -183,19 +183,6 @@ def in_duckdb(query: exp.Query | str, names: Mapping[str, str]) -> str:
             table.set("this", exp.to_identifier(names[table.name], quoted=True))
     adapt_to_duckdb(tree)
     return tree.sql(dialect="duckdb", copy=False)
-
-
-def _new_state(write: Write, state: str) -> str:
-    match write.kind:
-        case WriteKind.OVERWRITE:
-            listed = ", ".join(_quoted(name) for name in write.columns) or "*"
-            return f"SELECT {listed} FROM {_quoted(write.step)}"
-        case WriteKind.BAG:
-            return bag_after(write.columns, state, write.step)
-        case WriteKind.MERGE_GROUPS:
-            return in_duckdb(merge_groups.rewrite_state(write, state, write.step), {})
-        case WriteKind.REPLACE_GROUPS:
-            return in_duckdb(replace_groups.rewrite_state(write, state, write.step), {})
 
 
 def _quoted(name: str) -> str:

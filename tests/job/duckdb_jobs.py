@@ -36,7 +36,7 @@ Row = tuple[object, ...]
 
 BEFORE, AFTER = "__before", "__after"
 _NEW = "__ivm_new_state"
-_STORED, _ADDED, _FOUND = "__ivm_stored", "__ivm_added", "__ivm_victims"
+_STORED, _ADDED, _FOUND, _CHECKED = "__ivm_stored", "__ivm_added", "__ivm_victims", "__ivm_checked"
 
 
 def translated(query: exp.Query | str) -> str:
@@ -108,30 +108,14 @@ def stored(table: str, state: str) -> str:
 def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) -> None:
     """Bring the table ``state`` from before the batch to after it."""
     _relations(connection, job.inputs, job.steps)
-    write = job.write
-    match write.kind:
-        case WriteKind.OVERWRITE:
-            new = (
-                f"SELECT {_listed(write.columns)} FROM {write.step}" if write.columns else f"SELECT * FROM {write.step}"
-            )
-        case WriteKind.BAG if write.approximate:
-            new = _nearly_bag_after(connection, write, state)
-        case WriteKind.BAG:
-            new = bag_after(write.columns, state, write.step)
-        case WriteKind.MERGE_GROUPS:
-            recomputed = None
-            extremes = any(column.combine is not Combine.ADD for column in write.merge)
-            if write.recompute is not None and extremes:
-                lost = translated(merge_groups.lost_extremes(write, state, write.step))
-                connection.execute(f"CREATE OR REPLACE TEMP TABLE {RECOMPUTED_KEYS} AS {lost}")
-                _relations(connection, write.recompute_inputs, [write.recompute], [RECOMPUTED_KEYS])
-                recomputed = write.recompute.name
-                if not write.keys and not connection.execute(f"FROM {RECOMPUTED_KEYS}").fetchall():
-                    recomputed = None
-            new = translated(merge_groups.rewrite_state(write, state, write.step, recomputed))
-        case WriteKind.REPLACE_GROUPS:
-            new = translated(replace_groups.rewrite_state(write, state, write.step))
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_NEW} AS {new}")
+    write, recomputed = job.write, None
+    if write.recompute is not None and any(column.combine is not Combine.ADD for column in write.merge):
+        lost = translated(merge_groups.lost_extremes(write, state, write.step))
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {RECOMPUTED_KEYS} AS {lost}")
+        _relations(connection, write.recompute_inputs, [write.recompute], [RECOMPUTED_KEYS])
+        if write.keys or connection.execute(f"FROM {RECOMPUTED_KEYS}").fetchall():
+            recomputed = write.recompute.name
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_NEW} AS {new_state(write, state, recomputed)}")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {state} AS FROM {_NEW}")
 
 
@@ -201,7 +185,22 @@ def _step(connection: duckdb.DuckDBPyConnection, step: Step) -> None:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {_name(step.name)} AS {translated(step.sql)}")
 
 
-def bag_after(columns: Sequence[str], state: str, step: str) -> str:
+def new_state(write: Write, state: str, recomputed: str | None = None) -> str:
+    """All rows of the table ``state`` after the write. ``recomputed``: the relation of the groups that were."""
+    match write.kind:
+        case WriteKind.OVERWRITE:
+            return f"SELECT {_listed(write.columns) or '*'} FROM {_name(write.step)}"
+        case WriteKind.BAG if write.approximate:
+            return _nearly_bag_after(write, state)
+        case WriteKind.BAG:
+            return _bag_after(write.columns, state, write.step)
+        case WriteKind.MERGE_GROUPS:
+            return translated(merge_groups.rewrite_state(write, state, write.step, recomputed))
+        case WriteKind.REPLACE_GROUPS:
+            return translated(replace_groups.rewrite_state(write, state, write.step))
+
+
+def _bag_after(columns: Sequence[str], state: str, step: str) -> str:
     """Every row as often as the state and the weights say; more copies removed than there are is an error."""
     names = _listed(columns)
     both = f"SELECT {names}, 1 AS {WEIGHT} FROM {state} UNION ALL SELECT {names}, {WEIGHT} FROM {step}"
@@ -210,18 +209,24 @@ def bag_after(columns: Sequence[str], state: str, step: str) -> str:
     return f"SELECT {names} FROM ({counted}), range(CAST(copies AS BIGINT)) AS copy(number) WHERE copies > 0"
 
 
-def _nearly_bag_after(connection: duckdb.DuckDBPyConnection, write: Write, state: str) -> str:
+def _nearly_bag_after(write: Write, state: str) -> str:
     """The same by the package's own statements, where floating-point sums may differ in their last digits."""
     names, ids = _listed(write.columns), f"row_number() OVER () AS {ROW_COLUMN}"
     copies = f"range(CAST({WEIGHT} AS BIGINT)) AS copy(number) WHERE {WEIGHT} > 0"
-    for relation, batch, rows in ((_STORED, 0, state), (_ADDED, 1, f"{write.step}, {copies}")):
-        statement = f"SELECT {names}, {batch} AS {BATCH_COLUMN}, {ids} FROM {rows}"
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE {relation} AS {statement}")
     found = bag_near.victims(write.columns, write.approximate, _STORED, _ADDED, write.step)
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FOUND} AS {translated(found)}")
-    removed = connection.execute(f"SELECT -sum({WEIGHT}) FROM {write.step} WHERE {WEIGHT} < 0").fetchone()
-    assert connection.table(_FOUND).shape[0] == ((removed and removed[0]) or 0), "a row to be removed is not stored"
-    return f"SELECT {names} FROM ({translated(bag_near.rewrite_state(write.columns, _STORED, _ADDED, _FOUND))})"
+    missing = (
+        f"(SELECT count(*) FROM {_FOUND}) <> (SELECT coalesce(-sum({WEIGHT}), 0) FROM {write.step} WHERE {WEIGHT} < 0)"
+    )
+    relations = {
+        _STORED: f"SELECT {names}, 0 AS {BATCH_COLUMN}, {ids} FROM {state}",
+        _ADDED: f"SELECT {names}, 1 AS {BATCH_COLUMN}, {ids} FROM {write.step}, {copies}",
+        _FOUND: translated(found),
+        _CHECKED: f"SELECT CASE WHEN {missing} THEN error('a row to be removed is not stored') END AS fine",
+    }
+    # Materialized: the numbers of rows must be the same wherever they are read.
+    named = ", ".join(f"{name} AS MATERIALIZED ({query})" for name, query in relations.items())
+    rows = translated(bag_near.rewrite_state(write.columns, _STORED, _ADDED, _FOUND))
+    return f"WITH {named} SELECT {names} FROM ({rows}) CROSS JOIN {_CHECKED}"
 
 
 def _listed(names: Sequence[str]) -> str:
