@@ -66,12 +66,16 @@ def repeated(plan: Plan) -> list[Plan]:
     over_changes: dict[int, bool] = {}
     for node in nodes:
         over_changes[id(node)] = isinstance(node, Changes) or any(over_changes[id(each)] for each in sources(node))
+
+    def can_be_step(node: Plan) -> bool:
+        return over_changes[id(node)] and not isinstance(node, Changes | Scan)
+
     users: dict[int, set[int]] = {id(plan): set()}  # the steps that compute an operator, the plan itself being one
     found: list[Plan] = []
     for node in reversed(nodes):
         needed_by = users[id(node)]
         again = len(needed_by) > 1 or (needed_by == {id(plan)} and uses[id(node)] > 1)
-        is_step = again and over_changes[id(node)] and not isinstance(node, Changes | Scan)
+        is_step = again and can_be_step(node)
         if is_step:
             found.append(node)
         for source in sources(node):
@@ -80,6 +84,6 @@ def repeated(plan: Plan) -> list[Plan]:
     sizes: dict[int, int] = {}
     for node in nodes:
         size = sizes[id(node)] = 1 + sum(1 if id(each) in steps else sizes[id(each)] for each in sources(node))
-        if over_changes[id(node)] and size * (uses[id(node)] - 1) > _MUCH:
+        if can_be_step(node) and size * (uses[id(node)] - 1) > _MUCH:
             steps.add(id(node))
     return [node for node in nodes if id(node) in steps]

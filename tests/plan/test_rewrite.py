@@ -152,6 +152,11 @@ def test_a_part_that_only_a_repeated_subplan_repeats_is_no_step() -> None:
     assert [id(step) for step in repeated(plan)] == [id(below)]
 
 
+def test_changes_alone_are_no_step_however_often_they_are_read() -> None:
+    changes = read_text("Changes default.t [a: int]")
+    assert repeated(Sharing()(UnionAll((changes,) * 200))) == []
+
+
 def test_no_step_is_much_larger_written_out() -> None:
     *_, plan = _doubled(40)
     assert len(list(operators(plan))) == 81
