@@ -1,23 +1,33 @@
 """BAG: append the copies that a batch adds and remove exactly as many equal rows as it takes away.
 
-Equal rows are stored several times, told apart by the pair (BATCH_COLUMN, ROW_COLUMN). ``odd``: the columns that Spark
-does not compare, with their types; others are compared in their place.
+Equal rows are stored several times, told apart by the pair (BATCH_COLUMN, ROW_COLUMN).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ivm_core.apply.names import SOURCE, TARGET, all_of, call, case, col, drift, named, number, table, to_type
+from ivm_core.apply.names import (
+    NO_ODD,
+    SOURCE,
+    TARGET,
+    Odd,
+    call,
+    case,
+    col,
+    drift,
+    named,
+    number,
+    same,
+    table,
+    to_type,
+    value,
+)
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
-from ivm_core.plan.comparable import as_comparable
 from ivm_core.plan.nodes import WEIGHT
 
-Odd = Mapping[str, str]
-NONE: Odd = MappingProxyType({})
 NEEDED = "__ivm_needed"  # copies that the batch takes away
 COPY = "__ivm_copy"  # position of a stored row among the rows equal to it
 IS_NEW = "__ivm_is_new"
@@ -30,14 +40,7 @@ def repeat_rows(columns: Sequence[str], weighted: str, batch_number: int) -> exp
     return _numbered(columns, copies.where(_positive()), batch_number)
 
 
-def netted(columns: Sequence[str], weighted: str, odd: Odd) -> exp.Query:
-    """The weights of equal rows added up; those with weight 0 are left out."""
-    changes = exp.select(*(col(name) for name in columns), col(WEIGHT)).from_(table(weighted))
-    rows = _netted(columns, changes, odd).subquery("netted")
-    return exp.select("*").from_(rows).where(exp.NEQ(this=col(WEIGHT), expression=number(0)))
-
-
-def rewrite_state(columns: Sequence[str], state: str, weighted: str, batch_number: int, odd: Odd = NONE) -> exp.Query:
+def rewrite_state(columns: Sequence[str], state: str, weighted: str, batch_number: int, odd: Odd = NO_ODD) -> exp.Query:
     """All rows of the new state: stored rows (weight 1 each) and changes, netted, each repeated by its weight."""
     stored = exp.select(*(col(name) for name in columns), named(to_type(number(1), "bigint"), WEIGHT))
     changes = exp.select(*(col(name) for name in columns), col(WEIGHT)).from_(table(weighted))
@@ -50,7 +53,7 @@ def rewrite_state(columns: Sequence[str], state: str, weighted: str, batch_numbe
     return _numbered(columns, copies, batch_number)
 
 
-def victims(columns: Sequence[str], state: str, weighted: str, odd: Odd = NONE) -> exp.Query:
+def victims(columns: Sequence[str], state: str, weighted: str, odd: Odd = NO_ODD) -> exp.Query:
     """The id columns of the stored rows that the batch takes away: of each changed row, as many copies as needed."""
     ids = (BATCH_COLUMN, ROW_COLUMN)
     changes = exp.select(*(col(name) for name in columns), col(WEIGHT)).from_(table(weighted))
@@ -70,7 +73,7 @@ def victims(columns: Sequence[str], state: str, weighted: str, odd: Odd = NONE) 
             named(position, COPY),
         )
         .from_(table(state, TARGET))
-        .join(needed.subquery(SOURCE), on=equal(columns, odd), join_type="inner")
+        .join(needed.subquery(SOURCE), on=same(TARGET, SOURCE, columns, odd), join_type="inner")
     )
     return (
         exp.select(*(col(name) for name in ids))
@@ -79,7 +82,9 @@ def victims(columns: Sequence[str], state: str, weighted: str, odd: Odd = NONE) 
     )
 
 
-def source_of_merge(columns: Sequence[str], weighted: str, found: str, batch_number: int, odd: Odd = NONE) -> exp.Query:
+def source_of_merge(
+    columns: Sequence[str], weighted: str, found: str, batch_number: int, odd: Odd = NO_ODD
+) -> exp.Query:
     """The MERGE's source: victims (their ids alone) and new rows, told apart by ``IS_NEW``."""
     ids = (BATCH_COLUMN, ROW_COLUMN)
     changes = exp.select(*(col(name) for name in columns), col(WEIGHT)).from_(table(weighted))
@@ -119,18 +124,6 @@ def merge_into_state(
     )
 
 
-def value(name: str, odd: Odd, relation: str = "") -> exp.Expr:
-    """The column, or what is compared in its place."""
-    written = col(name, relation)
-    return (as_comparable(written, odd[name]) or written) if name in odd else written
-
-
-def equal(columns: Sequence[str], odd: Odd) -> exp.Expr:
-    """The stored and the batch's columns are equal, NULL equal to NULL."""
-    pairs = ((value(name, odd, TARGET), value(name, odd, SOURCE)) for name in columns)
-    return all_of(exp.NullSafeEQ(this=stored, expression=batch) for stored, batch in pairs)
-
-
 def any_of(name: str, odd: Odd) -> exp.Expr:
     """The column of rows that are grouped by its value."""
     return named(exp.AnyValue(this=col(name)), name) if name in odd else col(name)
@@ -139,7 +132,6 @@ def any_of(name: str, odd: Odd) -> exp.Expr:
 def _netted(columns: Sequence[str], rows: exp.Query, odd: Odd) -> exp.Select:
     shown = (any_of(name, odd) for name in columns)
     summed = named(exp.Sum(this=col(WEIGHT)), WEIGHT)
-    # Not the column alone: Spark takes a name in GROUP BY for that of the SELECT's columns only where no column has it.
     return exp.select(*shown, summed).from_(rows.subquery("weighted")).group_by(*(value(n, odd) for n in columns))
 
 

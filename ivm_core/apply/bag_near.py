@@ -11,8 +11,23 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ivm_core.apply.bag import COPY, IS_NEW, NEEDED, NONE, Odd, any_of, equal, value
-from ivm_core.apply.names import SOURCE, TARGET, all_of, call, case, col, named, number, same, table, to_type
+from ivm_core.apply.bag import COPY, IS_NEW, NEEDED, any_of
+from ivm_core.apply.names import (
+    NO_ODD,
+    SOURCE,
+    TARGET,
+    Odd,
+    all_of,
+    call,
+    case,
+    col,
+    named,
+    number,
+    same,
+    table,
+    to_type,
+    value,
+)
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
 
@@ -25,7 +40,7 @@ _STEP = "__ivm_step_"
 
 
 def victims(
-    columns: Sequence[str], approximate: Sequence[str], state: str, added: str, weighted: str, odd: Odd = NONE
+    columns: Sequence[str], approximate: Sequence[str], state: str, added: str, weighted: str, odd: Odd = NO_ODD
 ) -> exp.Query:
     """The id columns of the stored and added rows that the batch takes away. Too few where a row has no near one."""
     exact = [name for name in columns if name not in approximate]
@@ -39,7 +54,7 @@ def victims(
         .from_(_candidates(columns, state, added).subquery(TARGET))
         .join(
             _needed(exact, approximate, weighted, odd).subquery(SOURCE),
-            on=all_of([equal(exact, odd), *(exp.paren(_near(name)) for name in approximate)]),
+            on=all_of([same(TARGET, SOURCE, exact, odd), *(exp.paren(_near(name)) for name in approximate)]),
             join_type="inner",
         )
     )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from sqlglot import exp
 
+from ivm_core.plan.comparable import as_comparable
+
+Odd = Mapping[str, str]  # columns that Spark does not compare, with their types
+NO_ODD: Odd = MappingProxyType({})
 TARGET = "stored"  # alias of the state table
 SOURCE = "batch"  # alias of the batch's rows
 STATE = "__ivm_stored"  # the state's rows at the version the batch found
@@ -41,9 +46,16 @@ def all_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
     return exp.and_(*listed) if listed else exp.true()
 
 
-def same(left: str, right: str, columns: Sequence[str]) -> exp.Expr:
+def value(name: str, odd: Odd, relation: str = "") -> exp.Expr:
+    """The column, or what is compared in its place."""
+    written = col(name, relation)
+    return (as_comparable(written, odd[name]) or written) if name in odd else written
+
+
+def same(left: str, right: str, columns: Sequence[str], odd: Odd = NO_ODD) -> exp.Expr:
     """The columns of two relations are equal, NULL equal to NULL."""
-    return all_of(exp.NullSafeEQ(this=col(name, left), expression=col(name, right)) for name in columns)
+    pairs = ((value(name, odd, left), value(name, odd, right)) for name in columns)
+    return all_of(exp.NullSafeEQ(this=one, expression=other) for one, other in pairs)
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:

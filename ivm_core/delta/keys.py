@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlglot import exp
 
 from ivm_core.errors import NoRule
+from ivm_core.plan.comparable import as_comparable
 from ivm_core.plan.join_graph import equal_columns, equality
 from ivm_core.plan.nodes import (
     HIDDEN_PREFIX,
@@ -29,9 +30,10 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import as_operand, both, expect_expression, substitute
 from ivm_core.plan.schema import type_of, types_of
-from ivm_core.plan.types import is_comparable
+from ivm_core.plan.types import holds_variants, is_comparable
 
 KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
+_COMPARED = f"{HIDDEN_PREFIX}compared_"
 
 
 def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression], prefix: str = KEY_PREFIX) -> Aggregate:
@@ -145,11 +147,21 @@ def weighted(plan: Plan, weight: int) -> Project:
 def net(delta: Plan) -> Plan:
     """Equal rows added up, those with weight 0 dropped; unchanged where a column is not known to be comparable."""
     types = types_of(delta)
-    rows = tuple(name for name in delta.names if name != WEIGHT)
-    if not all(types.get(name) is not None and is_comparable(types[name]) for name in rows):
-        return delta
-    summed = Aggregate(delta, keep(rows), (Named(WEIGHT, exp.Sum(this=column(WEIGHT))),))
-    return Filter(summed, exp.NEQ(this=column(WEIGHT), expression=exp.Literal.number(0)))
+    known = all(types[name] is not None and is_comparable(types[name]) for name in delta.names if name != WEIGHT)
+    return netted(delta) if known else delta
+
+
+def netted(delta: Plan) -> Plan:
+    """Equal rows added up, those with weight 0 dropped; variants are equal where what is compared in their place is."""
+    types = types_of(delta)
+    odd = [name for name in delta.names if holds_variants(types[name])]
+    plain = keep(tuple(name for name in delta.names if name != WEIGHT and name not in odd))
+    compared = (Named(f"{_COMPARED}{name}", as_comparable(column(name), types[name]) or column(name)) for name in odd)
+    any_of_equal = (Named(name, exp.AnyValue(this=column(name))) for name in odd)
+    weight = Named(WEIGHT, exp.Sum(this=column(WEIGHT)))
+    summed = Aggregate(delta, (*plain, *compared), (*any_of_equal, weight))
+    rows = Filter(summed, exp.NEQ(this=column(WEIGHT), expression=exp.Literal.number(0)))
+    return Project(rows, keep(delta.names)) if odd else rows
 
 
 def is_net(plan: Plan) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 from sqlglot import exp
 
 from ivm_core.apply import bag, bag_near
-from ivm_core.apply.names import STATE, col, number
+from ivm_core.apply.names import STATE, Odd, col, number
 from ivm_core.engine import rows_here
 from ivm_core.engine.model import Applied
 from ivm_core.engine.prune import key_predicate
@@ -28,20 +27,17 @@ if TYPE_CHECKING:
 
 _ADDED = "__ivm_added"
 _VICTIMS = "__ivm_victims"
-_NETTED = "__ivm_netted"
 
 
 def write_bag(writing: Writing) -> Applied:
     """Apply weighted rows. Raises ``DriftError`` where the state lacks a row that is to be removed."""
-    columns, approximate = writing.write.columns, writing.write.approximate
-    changes = _changes(writing)
-    batch, odd = changes.rows, changes.odd
+    columns, step, approximate = writing.write.columns, writing.write.step, writing.write.approximate
+    batch = writing.batch()
+    odd = {name: type_ for name, type_ in batch.types().items() if name in columns and not is_comparable(type_)}
     applied = Applied(inserted=batch.added, deleted=batch.removed)
-    if odd and batch.rows == 0:
-        return applied.at(writing.mark())
     here = writing.here(columns, WEIGHT) if applied.inserted <= HERE and not odd else None
     if applied.deleted == 0:
-        rows = bag.repeat_rows(columns, changes.step, writing.batch_number)
+        rows = bag.repeat_rows(columns, step, writing.batch_number)
         copies = rows_here.repeated(here, columns, writing.batch_number) if here is not None else None
         return applied.at(writing.append(rows, applied.inserted, copies))
     gone = batch.here.filter(pc.less(batch.here.column(WEIGHT), 0)) if batch.here is not None else None
@@ -55,52 +51,31 @@ def write_bag(writing: Writing) -> Applied:
             return applied.at(version)
     stored = writing.show_state(apart)
     if approximate:
-        return _write_near(writing, changes, stored, apart, applied)
+        return _write_near(writing, odd, stored, apart, applied)
     if apart is not None or writing.rewrites:
-        query = bag.rewrite_state(columns, STATE, changes.step, writing.batch_number, odd)
+        query = bag.rewrite_state(columns, STATE, step, writing.batch_number, odd)
         return applied.at(writing.replace(query, apart))
-    _show_near(writing, changes, stored, [name for name in columns if name not in odd])
-    found = _find(writing, bag.victims(columns, STATE, changes.step, odd), applied)
-    _merge(writing, bag.source_of_merge(columns, changes.step, _VICTIMS, writing.batch_number, odd), found)
+    _show_near(writing, stored, [name for name in columns if name not in odd])
+    found = _find(writing, bag.victims(columns, STATE, step, odd), applied)
+    _merge(writing, bag.source_of_merge(columns, step, _VICTIMS, writing.batch_number, odd), found)
     return applied
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    """The weighted rows and the relation that holds them. ``odd``: as in ``apply.bag``."""
-
-    step: str
-    rows: SmallRelation
-    odd: bag.Odd
-
-
-def _changes(writing: Writing) -> _Changes:
-    """The batch; its job has not added up rows that Spark does not compare."""
-    columns, step, batch = writing.write.columns, writing.write.step, writing.batch()
-    odd = {name: type_ for name, type_ in batch.types().items() if name in columns and not is_comparable(type_)}
-    if not odd:
-        return _Changes(step, batch, odd)
-    rows = writing.relations.keep(_NETTED, writing.relations.select(bag.netted(columns, step, odd)))
-    return _Changes(_NETTED, rows, odd)
-
-
-def _show_near(writing: Writing, changes: _Changes, stored: DataFrame, columns: Sequence[str]) -> None:
+def _show_near(writing: Writing, stored: DataFrame, columns: Sequence[str]) -> None:
     """Of the stored rows only those that may equal a row to remove."""
-    removed = changes.rows.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark"))
-    few = SmallRelation(removed, changes.rows.rows)
+    batch = writing.batch()
+    few = SmallRelation(batch.frame.where(exp.LT(this=col(WEIGHT), expression=number(0)).sql("spark")), batch.rows)
     near = key_predicate(few, columns, writing.relations.pushdown_cap, relation="")
     writing.relations.name(STATE, stored.where(near.sql("spark")) if near is not None else stored)
 
 
-def _write_near(
-    writing: Writing, changes: _Changes, stored: DataFrame, apart: Apart | None, applied: Applied
-) -> Applied:
+def _write_near(writing: Writing, odd: Odd, stored: DataFrame, apart: Apart | None, applied: Applied) -> Applied:
     """The same where the rows to remove may differ from the stored ones in the last digits of some columns."""
-    columns, approximate, step, odd = writing.write.columns, writing.write.approximate, changes.step, changes.odd
+    columns, step, approximate = writing.write.columns, writing.write.step, writing.write.approximate
     added = bag.repeat_rows(columns, step, writing.batch_number)
     writing.relations.keep(_ADDED, writing.relations.select(added))  # its row ids must not change
     if not writing.rewrites:
-        _show_near(writing, changes, stored, [n for n in columns if n not in approximate and n not in odd])
+        _show_near(writing, stored, [n for n in columns if n not in approximate and n not in odd])
     found = _find(writing, bag_near.victims(columns, approximate, STATE, _ADDED, step, odd), applied)
     if writing.rewrites:
         return applied.at(writing.replace(bag_near.rewrite_state(columns, STATE, _ADDED, _VICTIMS), apart))

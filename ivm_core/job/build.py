@@ -10,6 +10,7 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.accumulators import COUNT
 from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import differentiate, without_idle_time
+from ivm_core.delta.keys import netted
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
@@ -30,7 +31,6 @@ from ivm_core.job.model import (
 from ivm_core.job.parts import Parts, step_scan
 from ivm_core.job.strategy import check_rows_match
 from ivm_core.plan.nodes import (
-    WEIGHT,
     Aggregate,
     Filter,
     Join,
@@ -42,8 +42,6 @@ from ivm_core.plan.nodes import (
     keep,
 )
 from ivm_core.plan.rewrite import both, expect_expression
-from ivm_core.plan.schema import types_of
-from ivm_core.plan.types import holds_variants
 
 _PRESENT = "__ivm_present"
 
@@ -89,21 +87,12 @@ def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
 
 
 def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
-    """ΔV, netted but where Spark compares no rows: those are netted as they are written."""
+    """ΔV, netted."""
     check_rows_match(layout)
-    delta = differentiate(layout.stored, changed)
-    if not any(map(holds_variants, types_of(layout.stored).values())):
-        delta = net(delta)
-    parts.add_step("view_changes", _pinned(delta), "the view's own changes")
+    delta = netted(differentiate(layout.stored, changed))
+    parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
     inexact = approximate_columns(layout.stored)
     return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names, approximate=inexact)
-
-
-def net(delta: Plan) -> Plan:
-    """Weights summed over equal rows, zeros dropped."""
-    names = tuple(name for name in delta.names if name != WEIGHT)
-    summed = Aggregate(delta, keep(names), (Named(WEIGHT, exp.Sum(this=column(WEIGHT))),))
-    return Filter(summed, _differs(column(WEIGHT)))
 
 
 def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import differentiate
+from ivm_core.delta.keys import netted
 from ivm_core.delta.linearity import classify, rule_of
 from ivm_core.delta.reasons import Code
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind
 from ivm_core.delta.states import after
 from ivm_core.errors import NoRule
-from ivm_core.job.build import batch_job, full_job, net
+from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.job.strategy import strategy_of, unmatched_column
@@ -45,7 +46,7 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
         strategy, reason, detail = strategy_of(compiled)
         job = batch_job(compiled, everything, strategy, reason, dict(session.facts(compiled.tables)))
         source = compiled.layout.aggregate.source if compiled.layout.aggregate else compiled.layout.stored
-        delta = plan_text(simplify(pin_clock(net(differentiate(source, everything)))))
+        delta = plan_text(simplify(pin_clock(netted(differentiate(source, everything)))))
     except NoRule as error:
         strategy, reason, detail = Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error)
         delta = plan_text(simplify(pin_clock(after(compiled.layout.stored, everything))))

@@ -72,7 +72,7 @@ def is_comparable(type_: Type | None) -> bool:
 
 
 def holds_variants(type_: Type | None) -> bool:
-    """Whether GROUP BY, which takes maps too, takes no values of the type; unknown types are let through."""
+    """Whether GROUP BY, which takes maps too, takes no values of the type; unknown types are taken for such without any."""
     return type_ is not None and _WITHOUT_GROUPS.search(type_) is not None
 
 
