@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
-from pyspark.sql.types import VariantVal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -67,7 +66,7 @@ def _cell(value: Any, rounded: bool) -> Any:
             return tuple(_cell(each, rounded) for each in value)
         case dict():
             return frozenset((_cell(key, rounded), _cell(each, rounded)) for key, each in value.items())
-        case VariantVal():
+        case t.VariantVal():
             return repr(value.toPython())  # 1 is not 1.0, nor a date a text
         case _:
             return value

@@ -14,7 +14,7 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
-from ivm_core.plan.rewrite import as_operand, expect_expression
+from ivm_core.plan.rewrite import as_operand, expect_expression, struct_of
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.scope import Context, complaint
 from ivm_core.plan.types import is_comparable
@@ -81,8 +81,7 @@ def _row(taken: Sequence[Named]) -> exp.Expression:
     values = [each.expression.this for each in taken]
     absent = [exp.Is(this=as_operand(value), expression=exp.null()) for value in values]
     fields = [(f"absent_{place}", missing) for place, missing in enumerate(absent)]
-    fields += [(f"part_{place}", value.copy()) for place, value in enumerate(values)]
-    return exp.Struct(expressions=[exp.PropertyEQ(this=exp.to_identifier(n), expression=v) for n, v in fields])
+    return struct_of([*fields, *((f"part_{place}", value.copy()) for place, value in enumerate(values))])
 
 
 def _of_distinct(call: exp.Expression) -> bool:
@@ -91,11 +90,8 @@ def _of_distinct(call: exp.Expression) -> bool:
 
 def _as_one(lists: Sequence[Named]) -> exp.Expression:
     """``collect_list(x), collect_list(y)`` → ``collect_list(struct(x, y))``"""
-    fields = [
-        exp.PropertyEQ(this=exp.to_identifier(f"part_{place}"), expression=each.expression.this.copy())
-        for place, each in enumerate(lists)
-    ]
-    return exp.ArrayAgg(this=exp.Struct(expressions=fields), nulls_excluded=True)
+    row = struct_of((f"part_{place}", each.expression.this.copy()) for place, each in enumerate(lists))
+    return exp.ArrayAgg(this=row, nulls_excluded=True)
 
 
 def _part(rows: exp.Expression, place: int, collected: Named, types: Types) -> exp.Expression:
@@ -148,10 +144,9 @@ def _with_value(key: exp.Expr, value: exp.Expr, types: Types) -> exp.Expression:
     """``y`` → ``struct(y, x)``, so that of rows with one ``y`` the values decide; still NULL where ``y`` is."""
     if key == value or isinstance(value, exp.Literal):
         return expect_expression(key.copy())
-    parts = (("key", expect_expression(key.copy())), ("value", _comparable(value, types)))
-    fields = [exp.PropertyEQ(this=exp.to_identifier(name), expression=part) for name, part in parts]
+    both = struct_of((("key", key.copy()), ("value", _comparable(value, types))))
     present = exp.Not(this=exp.Is(this=as_operand(key), expression=exp.null()))
-    return exp.Case(ifs=[exp.If(this=present, true=exp.Struct(expressions=fields))])
+    return exp.Case(ifs=[exp.If(this=present, true=both)])
 
 
 def _in_order(call: exp.GroupConcat) -> exp.Expression:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
-from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.rewrite import expect_expression, struct_of
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.types import Type, is_comparable, parse_type, simple_string
 
@@ -41,11 +41,7 @@ def as_comparable(value: exp.Expr, type_: Type | None) -> exp.Expression | None:
     >>> as_comparable(exp.column("m"), "map<int,string>").sql("spark")
     'CAST(ARRAY_SORT(MAP_ENTRIES(m)) AS ARRAY<STRUCT<key: INT, value: STRING>>)'
     """
-    if is_comparable(type_):
-        return expect_expression(value.copy())
-    parsed = parse_type(type_ or "")
-    made = _rebuilt(value, parsed, back=False) if parsed else None
-    return exp.cast(made, _comparable_type(parsed)) if made and parsed else None
+    return _converted(value, type_, back=False)
 
 
 def from_comparable(value: exp.Expr, type_: Type | None) -> exp.Expression | None:
@@ -54,11 +50,16 @@ def from_comparable(value: exp.Expr, type_: Type | None) -> exp.Expression | Non
     >>> from_comparable(exp.column("m"), "map<int,string>").sql("spark")
     'CAST(MAP_FROM_ENTRIES(m) AS MAP<INT, STRING>)'
     """
+    return _converted(value, type_, back=True)
+
+
+def _converted(value: exp.Expr, type_: Type | None, *, back: bool) -> exp.Expression | None:
+    """To what can be compared, or ``back`` to the type; cast, for of what stands in lambda functions no type is derived."""
     if is_comparable(type_):
         return expect_expression(value.copy())
     parsed = parse_type(type_ or "")
-    made = _rebuilt(value, parsed, back=True) if parsed else None
-    return exp.cast(made, parsed.copy()) if made and parsed else None
+    made = _rebuilt(value, parsed, back=back) if parsed else None
+    return exp.cast(made, parsed.copy() if back else _comparable_type(parsed)) if made and parsed else None
 
 
 def _rebuilt(value: exp.Expr, type_: exp.DataType, *, back: bool, depth: int = 1) -> exp.Expression | None:
@@ -97,15 +98,16 @@ def _each(values: exp.Expr, type_: exp.DataType, *, back: bool, depth: int) -> e
 
 
 def _fields(value: exp.Expr, type_: exp.DataType, *, back: bool, depth: int) -> exp.Expression | None:
-    fields: list[exp.Expr] = []
+    """A struct with every field rebuilt."""
+    fields: list[tuple[exp.Identifier, exp.Expr]] = []
     for field in type_.expressions:
         part = exp.Dot(this=value.copy(), expression=field.this.copy())
         made = _rebuilt(part, field.args["kind"], back=back, depth=depth)
         if made is None:
             return None
-        fields.append(exp.PropertyEQ(this=field.this.copy(), expression=made))
+        fields.append((field.this.copy(), made))
     present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
-    return exp.Case(ifs=[exp.If(this=present, true=exp.Struct(expressions=fields))])
+    return exp.Case(ifs=[exp.If(this=present, true=struct_of(fields))])
 
 
 def _entry(type_: exp.DataType) -> exp.DataType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from itertools import takewhile
 
 from sqlglot import exp
@@ -10,7 +10,7 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
 from ivm_core.plan.choices import settle_aggregates, take_from_one_row
 from ivm_core.plan.comparable import comparable_keys
-from ivm_core.plan.nodes import Aggregate, Limit, Named, Plan, Project, Window
+from ivm_core.plan.nodes import Aggregate, Limit, Plan, Project, Window
 from ivm_core.plan.peers import order_rows, other_columns
 from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.scope import Context, complaint
@@ -126,19 +126,17 @@ def break_ties(plan: Plan, context: Context) -> Plan:
 
 
 def _settle_groups(plan: Aggregate, context: Context) -> Plan:
-    """A choice of rows in groups, each made in a projection above of its own."""
-    steps = (comparable_keys, partial(take_from_one_row, context=context), partial(settle_aggregates, context=context))
-    above: list[tuple[Named, ...]] = []
-    made: Plan = plan
-    for step in steps:
-        if isinstance(made, Project):
-            above.append(made.columns)
-            made = made.source
-        assert isinstance(made, Aggregate)
-        made = step(made)
-    for columns in reversed(above):
-        made = Project(made, columns)
-    return made
+    """The groups with their choices made, below the projections that show what was asked for."""
+    from_one_row = _of_groups(comparable_keys(plan), lambda groups: take_from_one_row(groups, context))
+    return _of_groups(from_one_row, lambda groups: settle_aggregates(groups, context))
+
+
+def _of_groups(plan: Plan, rule: Callable[[Aggregate], Plan]) -> Plan:
+    """The rule applied to the aggregate below projections."""
+    if isinstance(plan, Project):
+        return Project(_of_groups(plan.source, rule), plan.columns)
+    assert isinstance(plan, Aggregate)
+    return rule(plan)
 
 
 def _is_fixed_cipher(call: exp.Expr) -> bool:

@@ -11,7 +11,7 @@ from ivm_core.plan.clock import join_clock
 from ivm_core.plan.dialect import number
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Generate, Values, references
-from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.rewrite import expect_expression, struct_of
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.types import Type, common_type
 from ivm_core.plan.types_expression import type_of
@@ -94,13 +94,9 @@ def _stack(call: exp.Expression, written: exp.Expr, types: dict[str, Type | None
     if None in kinds:
         raise refusal("stack() with values of unknown type", written, "CAST them to one type.")
     structs = [
-        exp.Struct(
-            expressions=[
-                exp.PropertyEQ(
-                    this=exp.to_identifier(f"col{place}"), expression=_typed(value, kind, type_of(value, types))
-                )
-                for place, (value, kind) in enumerate(zip(padded[first : first + width], kinds, strict=True))
-            ]
+        struct_of(
+            (f"col{place}", _typed(value, kind, type_of(value, types)))
+            for place, (value, kind) in enumerate(zip(padded[first : first + width], kinds, strict=True))
         )
         for first in range(0, rows * width, width)
     ]

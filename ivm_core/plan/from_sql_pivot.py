@@ -11,7 +11,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import has_aggregate, replace_aggregates
 from ivm_core.plan.from_sql_groups import Groups
 from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep, references
-from ivm_core.plan.rewrite import as_operand, both, expect_expression
+from ivm_core.plan.rewrite import as_operand, both, expect_expression, struct_of
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
 from ivm_core.plan.types import FRACTIONAL, INTEGRAL, common_type, digits
@@ -145,21 +145,19 @@ def _unpivot(source: Relation, pivot: exp.Pivot, scope: Scope) -> Relation:
     labels = (field.this.name, *value_labels)
     outputs = tuple(scope.context.fresh(label) for label in labels)
     structs = [
-        exp.Struct(
-            expressions=[
-                exp.PropertyEQ(this=exp.to_identifier(f"c{place}"), expression=value)
-                for place, value in enumerate(
-                    (
-                        exp.Literal.string(label),
-                        *(
-                            exp.cast(column(f.name), str(kind), dialect="spark")
-                            if types.get(f.name) != kind
-                            else column(f.name)
-                            for f, kind in zip(found, kinds, strict=True)
-                        ),
-                    )
+        struct_of(
+            (f"c{place}", value)
+            for place, value in enumerate(
+                (
+                    exp.Literal.string(label),
+                    *(
+                        exp.cast(column(f.name), str(kind), dialect="spark")
+                        if types.get(f.name) != kind
+                        else column(f.name)
+                        for f, kind in zip(found, kinds, strict=True)
+                    ),
                 )
-            ]
+            )
         )
         for label, found in entries
     ]

@@ -14,7 +14,7 @@ from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
 from ivm_core.plan.dialect import number, spark_call
 from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep
-from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.rewrite import expect_expression, struct_of
 from ivm_core.plan.scope import Field, complaint, refusal, resolve
 from ivm_core.plan.types_expression import type_of
 from ivm_core.plan.types_plan import types_of
@@ -99,12 +99,7 @@ def _add(block: Block, call: exp.Expression) -> exp.Column:
     else:
         rows = Project(present, (*keep(names), Named(since, latest)))
     bounds = {"start": column(since), "end": column(since) + number(duration)}
-    struct = exp.Struct(
-        expressions=[
-            exp.PropertyEQ(this=exp.to_identifier(label), expression=spark_call("timestamp_micros", micros))
-            for label, micros in bounds.items()
-        ]
-    )
+    struct = struct_of((label, spark_call("timestamp_micros", micros)) for label, micros in bounds.items())
     block.plan = Project(rows, (*keep(names), Named(name, struct)))
     hidden = f"#{name}"
     fields = (*block.scope.fields, Field(hidden, name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import assert_never
@@ -146,6 +146,17 @@ def both(*conditions: exp.Expr | None) -> exp.Expression | None:
     if not parts:
         return None
     return expect_expression(exp.and_(*parts) if len(parts) > 1 else next(iter(parts)).copy())
+
+
+def struct_of(fields: Iterable[tuple[str | exp.Identifier, exp.Expr]]) -> exp.Struct:
+    """``struct(x AS a, y AS b)`` of names and values.
+
+    >>> struct_of([("a", exp.column("x")), ("b", exp.column("y"))]).sql("spark")
+    'STRUCT(x AS a, y AS b)'
+    """
+    return exp.Struct(
+        expressions=[exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in fields]
+    )
 
 
 def expect_expression(node: exp.Expr) -> exp.Expression:
