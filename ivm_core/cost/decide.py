@@ -12,8 +12,12 @@ from ivm_core.plan.definition import Policy
 WORTH_CHOOSING_SECONDS = 1.0
 # Without measurements: an incremental batch reads the changed rows and, in joins and groups, much of what they touch.
 UNMEASURED_FRACTION = 0.3
+# Fewer changed rows cost an incremental batch next to nothing, whatever share of a small table they are.
+FEW_ROWS = 100_000
 # A batch that was never measured is not tried where its parts alone are expected to take so many full refreshes.
 HOPELESS = 2.0
+# A session's first batches take at most so many times as long as later ones.
+COLD = 3.0
 # After so many full refreshes in a row, one batch is incremental again: data and clusters change.
 TRY_AGAIN = 8
 
@@ -56,16 +60,16 @@ def decide(
         return decision(incremental, incremental.detail)
     if predicted_incremental is None:
         changed, base = statistics.changed_rows, statistics.base_rows
-        if changed is not None and base and changed / base > UNMEASURED_FRACTION:
+        if changed is not None and base and changed > max(FEW_ROWS, UNMEASURED_FRACTION * base):
             return decision(cheaper, f"{changed} of {base} base rows changed")
         return decision(incremental, incremental.detail)
-    if predicted_full < predicted_incremental and not _untried(statistics):
+    if predicted_full < predicted_incremental and not _untried(statistics, predicted_incremental / predicted_full):
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     return decision(incremental, incremental.detail)
 
 
-def _untried(statistics: Statistics) -> bool:
-    """True where incremental deserves another try: measured less than twice, or not in the last few batches."""
+def _untried(statistics: Statistics, slower: float) -> bool:
+    """True where incremental deserves another try: measured once, in a cold session perhaps, or not in the last few batches."""
     recent = statistics.past[:TRY_AGAIN]
     measured = sum(not batch.full for batch in statistics.past)
-    return measured < 2 or (len(recent) == TRY_AGAIN and all(batch.full for batch in recent))
+    return (measured == 1 and slower < COLD) or (len(recent) == TRY_AGAIN and all(batch.full for batch in recent))

@@ -100,7 +100,9 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
         # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
         if record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows)
     )
-    return Statistics(past, sum(rows.values()), None, _work(session, view, frozenset(rows)))
+    tables = [facts for _, facts in session.facts(batch.to_versions)]
+    base = None if any(facts.rows is None for facts in tables) else sum(facts.size for facts in tables)
+    return Statistics(past, sum(rows.values()), base, _work(session, view, frozenset(rows)))
 
 
 def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:

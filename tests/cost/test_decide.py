@@ -34,6 +34,7 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.INCREMENTAL, INCREMENTAL, SLOW_INCREMENTAL, None, "incremental", "linear"),
         # One measurement may have been of a cold session.
         (Policy.AUTO, INCREMENTAL, past((False, 9.0), (True, 5.0)), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, past((False, 30.0), (True, 5.0)), None, "full", "cheaper"),
         # Under a second there is nothing to gain.
         (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "incremental", "linear"),
         # Nothing is ruled out for ever.
@@ -48,8 +49,17 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.FULL, INCREMENTAL, Statistics(), None, "full", "policy"),
         (Policy.AUTO, NO_RULE, Statistics(), None, "full", "unsupported_operator"),
         (Policy.INCREMENTAL, INCREMENTAL, Statistics(), GONE, "full", "history_gone"),
-        (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 400, 1000), None, "full", "cheaper"),
-        (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 4, 1000), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 400_000, 1_000_000), None, "full", "cheaper"),
+        (
+            Policy.AUTO,
+            INCREMENTAL,
+            Statistics((PastBatch(True, 0, 5.0),), 4_000, 1_000_000),
+            None,
+            "incremental",
+            "linear",
+        ),
+        # So few rows are quickly worked through, though they are much of a small table.
+        (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 5.0),), 4_000, 5_000), None, "incremental", "linear"),
         # A job of a thousand parts is planned for longer than a small query runs, whatever its rows: not even tried.
         (Policy.AUTO, INCREMENTAL, Statistics((PastBatch(True, 0, 0.5),), 4, None, 1000.0), None, "full", "cheaper"),
         (

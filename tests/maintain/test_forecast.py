@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ivm_core.plan.definition import Policy
 from tests.maintain.test_identities import FIRST, SECOND, Deployment
 
 pytestmark = pytest.mark.spark
@@ -28,3 +29,16 @@ def test_the_next_batch_is_the_one_foretold(spark, tmp_path):
     assert (newest.number, newest.strategy, newest.changed_rows) == (3, "incremental", 8)
     assert newest.predicted_seconds == ahead.predicted_incremental_seconds is not None
     assert (first.number, first.strategy, first.predicted_seconds) == (1, "full", None)
+
+
+@pytest.mark.parametrize(("rows", "reason"), [(250_000, "cheaper"), (50_000, "linear")])
+def test_what_was_never_measured_is_not_tried_on_much_of_its_tables(spark, tmp_path, monkeypatch, rows, reason):
+    monkeypatch.setattr("ivm_core.cost.decide.WORTH_CHOOSING_SECONDS", 0.0)
+    queries = {"much": "SELECT g, count(*) AS n, sum(v) AS total FROM {s}.f GROUP BY g"}
+    deployment = Deployment(spark, tmp_path, f"unmeasured_{rows}", queries)
+    target = f"unmeasured_{rows}.f"
+    columns = [f"CAST(NULL AS {kind}) AS {name}" for name, kind in spark.table(target).dtypes]
+    spark.range(rows).selectExpr(*columns).write.format("delta").mode("append").saveAsTable(target)
+    [report] = deployment.engine.maintain(policy=Policy.AUTO)
+    assert report.reason == reason
+    deployment.check()
