@@ -49,9 +49,13 @@ class Round:
 
 
 def describe(
-    options: Mapping[str, Any], facts: Mapping[str, str], rounds: Sequence[Round], refused: Mapping[str, str]
+    options: Mapping[str, Any],
+    facts: Mapping[str, str],
+    rounds: Sequence[Round],
+    refused: Mapping[str, str],
+    unchanged: Sequence[float],
 ) -> BenchResult:
-    """The result."""
+    """The result. ``unchanged``: seconds of runs of the group that found nothing to do."""
     percents = list(dict.fromkeys(one.percent for one in rounds))
     by_percent = {percent: [one for one in rounds if one.percent == percent] for percent in percents}
     summary = [_summary(percent, group) for percent, group in by_percent.items()]
@@ -65,8 +69,17 @@ def describe(
         options=options,
         environment=facts,
         results=tuple(entries),
-        summary={"batches": summary, "views": views, "refused": dict(refused)},
-        tiles=tuple((times(one["ratio"]), f"faster than plain Spark, {_name(one['percent'])}") for one in summary),
+        summary={
+            "batches": summary,
+            "views": views,
+            "refused": dict(refused),
+            "unchanged_seconds": middle(unchanged),
+            "unchanged_spread": spread(unchanged),
+        },
+        tiles=(
+            *((times(one["ratio"]), f"faster than plain Spark, {_name(one['percent'])}") for one in summary),
+            (seconds(middle(unchanged)), "for the group where nothing changed"),
+        ),
         sections=(
             _overview(summary),
             *(_section(percent, [e for e in entries if e["percent"] == percent][1:]) for percent in percents),

@@ -54,7 +54,8 @@ def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
             for percent in options.percents:
                 found, loaded = _rounds(opened, kept, data, percent, loaded, options, display)
                 rounds += found
-    return describe(asdict(options), facts, rounds, refused)
+            unchanged = _unchanged(opened, options, display)
+    return describe(asdict(options), facts, rounds, refused, unchanged)
 
 
 def _build(place: Deployment, views: Sequence[ViewDefinition], refused: dict[str, str], display: Display) -> Round:
@@ -121,6 +122,18 @@ def _rounds(
             if turn >= options.warm_up:
                 rounds.append(Round(percent, cost.seconds, tuple(models), rows, cost.rows_read))
     return rounds, loaded
+
+
+def _unchanged(place: Deployment, options: DagOptions, display: Display) -> list[float]:
+    """Seconds of runs of the whole group that find nothing to do, after one that is not counted."""
+    with display.step("Nothing changed", options.repeats) as advance:
+        place.engine.maintain(raise_errors=False)
+        taken = []
+        for _ in range(options.repeats):
+            _, cost = place.meter.measure(partial(place.engine.maintain, raise_errors=False))
+            taken.append(cost.seconds)
+            advance("all views")
+    return taken
 
 
 def _run_models(place: Deployment, views: Sequence[ViewDefinition]) -> dict[str, float]:

@@ -36,7 +36,8 @@ def test_describes_rounds() -> None:
         Round(1.0, 1.0, (model,), {"wh_raw.t": 5}),
         Round(1.0, 0.5, (model,), {}),
     ]
-    result = describe({"scale": 0.1}, {}, rounds, {})
+    result = describe({"scale": 0.1}, {}, rounds, {}, [0.3, 0.1, 0.2])
+    assert result.summary["unchanged_seconds"] == 0.2
     assert [one["ratio"] for one in result.summary["batches"]] == [0.5, 3.0]
 
 
@@ -47,6 +48,7 @@ def test_a_few_views_of_each_layer(place: Place) -> None:
     assert document["summary"]["refused"] == {}
     assert [one["percent"] for one in document["summary"]["batches"]] == [100.0, 2.0]
     assert document["summary"]["batches"][1]["rows_changed"] > 0
+    assert document["summary"]["unchanged_seconds"] > 0
 
 
 @pytest.mark.spark
