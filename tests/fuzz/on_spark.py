@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import re
+import traceback
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from pyspark.errors import PySparkException
-
 from ivm_core import Engine
+from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.session import open_session
 from ivm_core.errors import DefinitionError, IvmError
 from ivm_core.settings import Settings
@@ -120,7 +120,11 @@ def search_on_spark(spark: SparkSession, folder: Path, seeds: range, traces: int
     """Draw one view for each seed and take it through its block's traces; yields what each block came to."""
     for first in range(seeds.start, seeds.stop, BLOCK):
         found = Findings()
-        _search_block(spark, folder / f"{first}", range(first, min(first + BLOCK, seeds.stop)), traces, found)
+        try:
+            _search_block(spark, folder / f"{first}", range(first, min(first + BLOCK, seeds.stop)), traces, found)
+        except Exception:  # whatever fails, what the other blocks come to is not lost
+            found.wrong.append(f"block {first}\n{traceback.format_exc()}")
+            found.outcomes[Outcome.WRONG] += 1
         yield found
 
 
@@ -160,7 +164,7 @@ def _refusal(spark: SparkSession, engine: Engine, name: str, query: str, found: 
     except DefinitionError as refused:
         outcome, detail = Outcome.REFUSED, str(refused)
         found.refusals[detail] += 1
-    except (IvmError, PySparkException) as failed:
+    except (IvmError, *SPARK_FAILURES) as failed:
         outcome, detail = _failed(spark, query, str(failed))
     if outcome is Outcome.WRONG:
         found.wrong.append("\n".join([name, query, "not created", detail]))
@@ -175,8 +179,8 @@ def _compared(
         return _failed(spark, query, error)
     try:
         different = difference(found, expected, rounded=True)
-    except PySparkException as failed:
-        return Outcome.FAILS, str(failed)
+    except SPARK_FAILURES as failed:
+        return _failed(spark, query, str(failed))
     return (Outcome.WRONG, f"{different[:10]}") if different else (Outcome.RIGHT, "")
 
 
@@ -184,6 +188,6 @@ def _failed(spark: SparkSession, query: str, error: str) -> tuple[Outcome, str]:
     """A failure is right where the query itself fails on the same rows."""
     try:
         spark.sql(query).collect()
-    except PySparkException:
+    except SPARK_FAILURES:  # errors of Spark's own code too
         return Outcome.FAILS, error
     return Outcome.WRONG, error
