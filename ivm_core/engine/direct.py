@@ -18,7 +18,7 @@ from deltalake.exceptions import CommitFailedError
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log_files import AS_STORED, open_state
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.state_files import Apart, checkpoint, files_of, replace_rows, take_files_apart
+from ivm_core.engine.state_files import Apart, checkpoint, files_of, put_together, replace_rows, take_files_apart
 from ivm_core.errors import ConcurrentCommit
 
 _PLAIN = frozenset(
@@ -81,6 +81,15 @@ class DirectState:
         if self.table.version() == committed:  # else another writer went on meanwhile, and writes its own checkpoints
             checkpoint(self.table)
         return committed
+
+    def compact(self, below: int) -> bool:
+        """Put the files of fewer bytes together; False where this process does not. Raises ConcurrentCommit."""
+        path = local_path(self.location)
+        assert path is not None, "open_state opens local paths"
+        try:
+            return put_together(path, self.table, self.schema, below)
+        except FileExistsError as error:
+            raise overtaken(self.table) from error
 
     def mark(self, tag: CommitTag) -> int:
         """Record the batch in a commit without rows; returns the version. Raises ConcurrentCommit."""

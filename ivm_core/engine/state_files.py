@@ -11,7 +11,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -126,16 +126,43 @@ def replace_rows(folder: Path, version: int, apart: Apart, rows: pa.Table, tag: 
         "numTargetFilesRemoved": len(apart.files),
     }
     actions: list[dict[str, Any]] = [
-        {"commitInfo": _commit_info(now, version, metrics, tag)},
+        {"commitInfo": _commit_info(now, version, "MERGE", metrics, tag.user_metadata)},
         {"txn": {"appId": tag.app_id, "version": tag.txn_version, "lastUpdated": now}},
+        *_removed(apart.files, now),
+        *_added(written),
     ]
-    for path, size in apart.files:
-        gone = {"path": path, "deletionTimestamp": now, "dataChange": True, "extendedFileMetadata": True}
-        actions.append({"remove": {**gone, "partitionValues": {}, "size": size}})
-    actions += [{"add": {**file, "dataChange": True, "stats": json.dumps(stats)}} for file, stats in written]
     for file, _ in feed:
         change = {"path": f"_change_data/{file['path']}", "partitionValues": {}, "size": file["size"]}
         actions.append({"cdc": {**change, "dataChange": False}})
+    _publish(commit_file(folder, version + 1), actions)
+    return True
+
+
+def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, below: int) -> bool:
+    """Write the rows of the files of fewer bytes as few files, in a commit that changes no row; False where it is not done.
+
+    Of more than this process holds those come first that fit. Raises FileExistsError where another commit came first;
+    nothing of the table is changed then. delta-rs' own compaction takes Spark's instants for nanoseconds, which wraps those
+    before 1677 and after 2262, and writes bounds of decimals as floating-point numbers, which may leave the values out.
+    """
+    found: list[tuple[str, int]] = []
+    held = 0
+    for path, size in sorted((file for file in files_of(table) if file[1] < below), key=lambda file: file[1]):
+        held += _decoded_bytes(folder / path) if not ODD.search(path) else MOST_HELD
+        if held > MOST_HELD or sum(size for _, size in found) + size > MOST_BYTES:
+            break
+        found.append((path, size))
+    if len(found) < 2:
+        return False
+    rows = ds.dataset([str(folder / path) for path, _ in found], schema=schema, format=_FORMAT).to_table()
+    now, version = time.time_ns() // 1_000_000, int(table.version())
+    written = _write(folder, "part", rows, now)
+    metrics = {"numAddedFiles": len(written), "numRemovedFiles": len(found)}
+    actions = [
+        {"commitInfo": _commit_info(now, version, "OPTIMIZE", metrics)},
+        *_removed(found, now, data_change=False),
+        *_added(written, data_change=False),
+    ]
     _publish(commit_file(folder, version + 1), actions)
     return True
 
@@ -235,10 +262,23 @@ def _as_json(value: Any) -> Any:
     return value if isinstance(value, int | str) else value.isoformat()
 
 
-def _commit_info(now: int, version: int, metrics: dict[str, int], tag: CommitTag) -> dict[str, Any]:
+def _removed(files: Iterable[tuple[str, int]], now: int, *, data_change: bool = True) -> list[dict[str, Any]]:
+    gone = {"deletionTimestamp": now, "dataChange": data_change, "extendedFileMetadata": True, "partitionValues": {}}
+    return [{"remove": {"path": path, "size": size, **gone}} for path, size in files]
+
+
+def _added(
+    written: Iterable[tuple[dict[str, Any], dict[str, Any]]], *, data_change: bool = True
+) -> list[dict[str, Any]]:
+    return [{"add": {**file, "dataChange": data_change, "stats": json.dumps(stats)}} for file, stats in written]
+
+
+def _commit_info(
+    now: int, version: int, operation: str, metrics: dict[str, int], user_metadata: str | None = None
+) -> dict[str, Any]:
     info = {
         "timestamp": now,
-        "operation": "MERGE",
+        "operation": operation,
         "operationParameters": {},
         "readVersion": version,
         "isolationLevel": "Serializable",
@@ -247,7 +287,7 @@ def _commit_info(now: int, version: int, metrics: dict[str, int], tag: CommitTag
         "engineInfo": "ivm-core",
         "txnId": str(uuid.uuid4()),
     }
-    return info | ({"userMetadata": tag.user_metadata} if tag.user_metadata else {})
+    return info | ({"userMetadata": user_metadata} if user_metadata else {})
 
 
 def _publish(file: Path, actions: Sequence[dict[str, Any]]) -> None:

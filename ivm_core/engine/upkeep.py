@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log import TableLog
@@ -41,9 +39,7 @@ def count_small_files(location: str, spark: SparkSession | None) -> int:
 def compact(spark: SparkSession, location: str) -> None:
     """Put small files together, in one commit that moves no row. Another writer's commit meanwhile makes it fail."""
     direct = DirectState.open(location, TableLog(location, spark).version())
-    if direct is not None and not any(pa.types.is_floating(type_) for type_ in direct.schema.types):
-        # Where there is a NaN, the file statistics that delta-rs writes and Delta's differ.
-        direct.table.optimize.compact(target_size=TARGET_BYTES)
+    if direct is not None and direct.compact(SMALL_BYTES):
         return
     from delta.tables import DeltaTable
 

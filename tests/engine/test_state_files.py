@@ -11,6 +11,7 @@ from pathlib import Path
 import deltalake
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from ivm_core.batch.classify import classify
@@ -264,3 +265,61 @@ def test_delta_reads_the_same(spark, location: str) -> None:
     assert spark.sql(f"SELECT count(*) FROM delta.`{location}` WHERE k = 3 AND day = DATE'2026-01-04'").first()[0] == 1
     spark.sql(f"DELETE FROM delta.`{location}` WHERE k = 30")
     assert len(stored(location)) == 19
+
+
+FAR = [date(1600, 1, 1), date(9999, 12, 31)]
+EXACT = [Decimal("1234567890123456.78"), Decimal("0.33")]
+
+
+@pytest.fixture
+def by_spark(tmp_path: Path) -> str:
+    """A state of two files as Spark writes them, instants as INT96, and of two that this process wrote."""
+    place = tmp_path / "by spark"
+    schema = pa.schema([("k", pa.int64()), ("at", pa.timestamp("us", tz="UTC")), ("d", pa.decimal128(18, 2))])
+    table = deltalake.DeltaTable.create(str(place), schema=schema, configuration=FEED)
+    for number, (day, exact) in enumerate(zip(FAR, EXACT, strict=True)):
+        instants = pa.array([day], pa.date32()).cast(pa.timestamp("us", tz="UTC"))
+        file = pa.table([pa.array([number]), instants, pa.array([exact], schema.field("d").type)], schema=schema)
+        pq.write_table(file, place / f"{number}.parquet", use_deprecated_int96_timestamps=True, store_schema=False)
+        size = (place / f"{number}.parquet").stat().st_size
+        added = {"path": f"{number}.parquet", "partitionValues": {}, "size": size, "modificationTime": 1}
+        actions = [{"commitInfo": {"operation": "WRITE"}}, {"add": {**added, "dataChange": True, "stats": "{}"}}]
+        state_files._publish(commit_file(place, number + 1), actions)
+    table = deltalake.DeltaTable(str(place))
+    state = DirectState(str(place), table, schema)
+    for number in (2, 3):
+        state.append(file.set_column(0, "k", pa.array([number])), CommitTag("view-1", number))
+    return str(place)
+
+
+def instants(location: str) -> dict[int, int]:
+    rows = opened(location).whole().shown
+    return dict(zip(rows.column("k").to_pylist(), rows.column("at").cast(pa.int64()).to_pylist(), strict=True))
+
+
+def test_files_are_put_together_without_a_change(by_spark: str) -> None:
+    before, version = instants(by_spark), TableLog(by_spark).version()
+    assert len(set(before.values())) == 2
+    assert opened(by_spark).compact(1 << 20)
+    assert len(files(by_spark)) == 1 and instants(by_spark) == before
+    assert classify(TableLog(by_spark).commits(version, version + 1)) is CommitClass.NOOP
+    actions = [json.loads(line) for line in commit_file(Path(by_spark), version + 1).read_text("utf-8").splitlines()]
+    [stats] = [json.loads(action["add"]["stats"]) for action in actions if "add" in action]
+    assert list(stats["minValues"]) == ["k"]
+    assert not opened(by_spark).compact(1 << 20), "one file is as few as can be"
+
+
+def test_files_are_put_together_once(by_spark: str) -> None:
+    first, second = opened(by_spark), opened(by_spark)
+    assert first.compact(1 << 20)
+    with pytest.raises(ConcurrentCommit):
+        second.compact(1 << 20)
+
+
+@pytest.mark.spark
+def test_delta_finds_all_rows_of_files_put_together(spark, by_spark: str) -> None:
+    assert opened(by_spark).compact(1 << 20)
+    found = spark.read.format("delta").load(by_spark)
+    assert found.where("d = 1234567890123456.78BD").count() == 1
+    assert found.where("at = TIMESTAMP'9999-12-31 00:00:00Z'").count() == 3
+    assert found.where("at = TIMESTAMP'1600-01-01 00:00:00Z'").count() == 1
