@@ -273,9 +273,9 @@ def decimal_of(type_: str) -> tuple[int, int] | None:
     >>> decimal_of("decimal(15,2)")
     (15, 2)
     """
-    parsed = exp.DataType.build(type_, dialect="spark")
-    if parsed.this != exp.DataType.Type.DECIMAL:
+    if not type_.startswith("decimal"):  # "void", for one, is no type that can be parsed
         return None
+    parsed = exp.DataType.build(type_, dialect="spark")
     numbers = [int(parameter.name) for parameter in parsed.expressions]
     match numbers:
         case [precision, scale]:

@@ -85,7 +85,8 @@ def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, _MODIFIERS):
         return is_aggregate(node.this)
     if isinstance(node, exp.Any):
-        return isinstance(node.this, exp.Paren) and not isinstance(node.parent, exp.Like | exp.ILike | exp.Binary)
+        patterns = isinstance(node.parent, exp.Like | exp.ILike) and node.arg_key == "expression"
+        return isinstance(node.this, exp.Paren) and not patterns
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower() in ANONYMOUS
     return isinstance(node, exp.AggFunc | exp.LogicalAnd | exp.LogicalOr | exp.Grouping | exp.GroupingId)

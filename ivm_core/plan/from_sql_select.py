@@ -18,7 +18,7 @@ from ivm_core.plan.from_sql_tables import bind_from
 from ivm_core.plan.from_sql_time_windows import place_windows
 from ivm_core.plan.from_sql_windows import add_windows, name_windows
 from ivm_core.plan.nodes import Distinct, Named, Plan, Project, column, references
-from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.rewrite import as_operand, expect_expression, substitute
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
 from ivm_core.plan.subqueries import apply_conditions, attach
@@ -81,7 +81,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         _check_grouped(block, [*bound, *(part for part in (having, qualify) if part is not None), *sort])
     if having is not None:
         apply_conditions(block, having)
-    bound = [attach(block, value) for value in bound]
+    written, bound = bound, [attach(block, value) for value in bound]
+    sort = [_attach_key(block, item, written, bound) for item in sort]
     qualify = attach(block, qualify) if qualify is not None else None
     block.plan = join_clock(block.plan, scope.clock, *sort)
     bound, qualify, sort = add_windows(block, bound, qualify, sort, [label or "" for label, _ in items])
@@ -117,6 +118,17 @@ def _ordinal(item: exp.Expression, bound: list[exp.Expression]) -> exp.Expressio
         item = item.copy()
         item.set("this", bound[position - 1].copy())
     return item
+
+
+def _attach_key(
+    block: Block, key: exp.Expression, written: list[exp.Expression], bound: list[exp.Expression]
+) -> exp.Expression:
+    """A key of ORDER BY with its subqueries as columns: the very ones of the items of the SELECT list that it names."""
+    if not key.find(exp.Placeholder):
+        return key
+    known = {item: value for item, value in zip(written, bound, strict=True) if item.find(exp.Placeholder)}
+    key = expect_expression(key.transform(lambda node: as_operand(known[node]) if node in known else node))
+    return attach(block, key) if key.find(exp.Placeholder) else key
 
 
 def _check_grouped(block: Block, expressions: list[exp.Expression]) -> None:
@@ -166,6 +178,9 @@ def _project(
         raise refusal("DISTINCT ON", select)
     hidden = {name for part in block.correlated for name in references(part) & inside}
     if not distinct and (select.args.get("limit") or select.args.get("offset")):
+        outer = next((part for part in sort if not references(part) <= inside), None)
+        if outer is not None:
+            raise refusal("an outer reference in a subquery's ORDER BY", outer, "Order by the subquery's own columns.")
         hidden |= {name for part in sort for name in references(part)}
     hidden = (hidden | beside) - {named.name for named in columns}
     if distinct:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
+from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
 from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression, substitute
 from ivm_core.plan.scope import Relation, Scope, refusal
@@ -109,9 +110,14 @@ def _without_output(query: exp.Expr) -> exp.Expr:
         query.set("order", None)
         query.set("distinct", None)
         plain = not any(query.args.get(part) for part in ("group", "having", "qualify", "limit"))
-        if plain and not any(item.find(exp.AggFunc, exp.UDTF, exp.Anonymous) for item in query.expressions):
+        if plain and not any(_makes_rows(item) for item in query.expressions):
             query.set("expressions", [exp.alias_(exp.Literal.number(1), "one")])
     return query
+
+
+def _makes_rows(item: exp.Expr) -> bool:
+    """Whether the item may decide how many rows there are: an aggregate, a generator, a function that may be either."""
+    return has_aggregate(item) or item.find(exp.AggFunc, exp.UDTF, exp.Anonymous) is not None
 
 
 def _membership(block: Block, test: exp.Expr, inner: Relation) -> exp.Expression:

@@ -253,6 +253,14 @@ select a, sum(c) as total from t group by a order by count(*) desc, a limit 2 of
 select a from (select a, b from t order by b, a limit 3) q where a > 1
 select a from t union all select k from u order by 1 limit 4
 select a, b from t order by 2, 1 limit 3
+select a, b, (select max(x) from u where u.a = t.a) as m from t order by m desc, a, b, c, s, d, n limit 2
+select distinct a, (select count(*) from u where u.k = t.b) as m from t order by 2 desc, 1 limit 2
+select distinct a, exists (select 1 from u where u.a = t.a) as e from t order by e desc nulls last, a limit 2
+select distinct a, case when a in (select k from u) then 1 else 0 end as e from t order by e, a desc limit 2
+select a, max(b) - (select max(k) from u) as m from t group by a order by m, a limit 2
+select a, max(b) as m from t group by a order by abs(a - (select max(k) from u)), a limit 2
+select distinct a, b from t order by 1, 2 limit 3 offset 1
+select t.a, l.m from t, lateral (select u.k + (select max(y) from w) as m from u where u.a = t.a order by m, u.x limit 1) l
 select a from t order by a
 select a from t limit 0
 select a from t where not exists (select 1 from u where u.a = t.a limit 0)
@@ -344,6 +352,12 @@ select t.a, q.x from t, lateral (select x from u where u.a = t.a and u.k > 1) q
 select t.a, q.x from t left join lateral (select x from u where u.a = t.a and u.k > 1) q
 select a, percentile_cont(0.5) within group (order by b) as med, percentile(b, 0.5) as p from t group by a
 select a, every(b > 1) as e, any(b > 1) as y, some(b > 1) as z from t group by a
+select a from t where exists (select any(k > 1) from u where u.a = t.a)
+select a from t where not exists (select not any(k > 1) from u where u.a = t.a) or a > 1
+select a from t group by a having count(*) > 1 and any(b > 1)
+select b from t group by b having count(*) > 0 and (any(b > 1) or b < 0)
+select a, true = any(b > 1) as y, any(b > 1) = false as z from t group by a
+select a, sum(null) as x, avg(null) as y, max(null) as z, min(null) as u, count(null) as n from t group by a
 select a, max_by(b, n) filter (where b > 1) as m from t where n is not null group by a
 select a, named_struct('p', a, 'q', b).q as q from t
 select q.m.p, q.m.q from (select named_struct('p', a, 'q', b) as m from t) q
