@@ -90,6 +90,13 @@ def maintain_view(
             gone = Decision(Strategy.FULL, Reason.HISTORY_GONE, error.message)
             allowed = decide(policy or Policy(view.policy), gone, Statistics())
             return _full(session, view, now, cut, allowed, run_id)
+        except QueryFails as error:
+            # A delta's terms also join rows of before with rows of after, and an expression may fail for such a pair:
+            # whether the query has a result, only the query tells.
+            if (policy or Policy(view.policy)) is Policy.INCREMENTAL_STRICT:
+                raise
+            fails = Decision(Strategy.FULL, Reason.CHANGES_FAIL, error.message)
+            return _full(session, view, now, cut, fails, run_id)
 
 
 def rewind_view(
@@ -190,6 +197,8 @@ def _finish(
         _run(session, view, batch, decision, run_id)
     except HistoryGone:
         _abandon(session, view)
+    except QueryFails:
+        return now  # it is abandoned already, and the next batch may have a result
     return _settle(session, view)
 
 

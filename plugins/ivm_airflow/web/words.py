@@ -17,6 +17,7 @@ REASONS = {
     "cheaper": "predicted to be faster",
     "unsupported_operator": "an operator has no incremental rule",
     "history_gone": "old versions can no longer be read",
+    "changes_fail": "its changes could not be computed by themselves",
     "table_replaced": "a base table was created anew",
     "time_zone_changed": "the session has another time zone",
     "state_changed": "something else wrote the view’s table",
