@@ -15,7 +15,7 @@ from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import Bounds
 from ivm_core.engine.queries import frame_of
-from ivm_core.engine.small import predicate, values_of
+from ivm_core.engine.small import ColumnValues, predicate, values_of
 from ivm_core.engine.snapshots import Snapshots, quoted
 
 if TYPE_CHECKING:
@@ -40,10 +40,12 @@ class KeySet:
         return all(name in wanted and within(wanted[name], values) for name, values in self.keys.items())
 
     def bounds(self, types: Mapping[str, str]) -> Bounds:
-        """What predicates and file statistics need of the keys; ``types``: Spark's, by column."""
-        return [
-            (name, values_of(pa.chunked_array([keys]), types[name], CAP), False) for name, keys in self.keys.items()
-        ]
+        """What predicates and file statistics need of the keys, as far as it can be told; ``types``: Spark's, by column."""
+        bounds = []
+        for name, keys in self.keys.items():
+            known = values_of(pa.chunked_array([keys]), types[name], CAP)
+            bounds.append((name, known or ColumnValues(types[name], None, None, None, nulls=False), False))
+        return bounds
 
 
 @dataclass(frozen=True, slots=True)

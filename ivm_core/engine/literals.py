@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from sqlglot import exp
 
 from ivm_core.apply.names import call, col, to_type
 
+# In the text of a query Spark puts a setting's value, or nothing, for ${name}; and digits after \\0 make another character.
+_ODD = re.compile(r"\$\{|\x00")
 INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 
 
@@ -45,6 +48,8 @@ def literal(value: Any, type_: str) -> exp.Expr:
             signed = exp.Neg(this=number) if value < 0 else number
             # The smallest BIGINT has no positive counterpart.
             return to_type(exp.Literal.string(str(value)) if value < -(2**62) else signed, type_)
+        case "string" if _ODD.search(value):
+            return exp.cast(exp.HexString(this=value.encode("utf-8").hex()), "string")
         case "string":
             return exp.Literal.string(str(value))
         case "timestamp":

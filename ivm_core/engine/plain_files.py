@@ -7,6 +7,7 @@ most of its time. What a table's features allow to misread (deletion vectors, co
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -23,6 +24,7 @@ from ivm_core.engine.small import ColumnValues
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_EPOCH = date(1970, 1, 1).toordinal()
 MOST_FILES = 256  # past it, planning is the smaller part
 # Features that change nothing about which rows a file holds, or how they are read.
 _FEATURES = frozenset(
@@ -74,7 +76,9 @@ class PlainTable:
 
     def _may_hold(self, column: str, values: ColumnValues, nulls: bool) -> Any:
         everything = np.ones(self.files.num_rows, dtype=bool)
-        actual = {name.lower(): name for name in self.files.column_names}
+        # A field b of a struct a and a column `a.b` have one name here.
+        times = Counter(name.lower() for name in self.files.column_names)
+        actual = {name.lower(): name for name in self.files.column_names if times[name.lower()] == 1}
         low, high, missing = (actual.get(f"{part}.{column}".lower()) for part in ("min", "max", "null_count"))
         if low is None or high is None or (nulls and missing is None):
             return everything
@@ -101,10 +105,15 @@ def _numbers(values: ColumnValues) -> Any:
     kind = family(values.type)
     given = values.listed if values.listed is not None else [values.low, values.high]
     present = [value for value in given if value is not None]
+    if values.listed is None and not present:
+        return None
     if kind == "integer" and all(abs(value) < 2**53 for value in present):
         return np.sort(np.array(present, dtype=float))
     if kind == "date":
-        return np.sort(np.array([date.fromisoformat(value).toordinal() for value in present], dtype=float))
+        try:
+            return np.sort(np.array([date.fromisoformat(value).toordinal() for value in present], dtype=float))
+        except ValueError:  # a year before 1 or after 9999
+            return None
     return None
 
 
@@ -115,5 +124,6 @@ def _as_numbers(column: pa.ChunkedArray) -> Any:
             return None
         return np.array([np.nan if item is None else float(item) for item in items])
     if pa.types.is_date(column.type):
-        return np.array([np.nan if item is None else float(item.toordinal()) for item in column.to_pylist()])
+        days = column.cast(pa.int32()).to_pylist()  # Python's dates end with the year 9999
+        return np.array([np.nan if item is None else float(item + _EPOCH) for item in days])
     return None

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 HERE = 200_000  # rows up to which a relation is held by this process: Spark plans with its exact size, its values are at hand
 _PLAIN = ("tinyint", "smallint", "int", "bigint", "boolean", "date", "timestamp", "timestamp_ntz", "string", "binary")
 
+_UNTOLD = "\ufffd"  # stands for bytes that are no UTF-8: which ones, a text from Spark does not tell
+
 # A column is looked through for its distinct values only in relations up to this many times the cap.
 _DISTINCT_FACTOR = 20
 
@@ -159,20 +161,27 @@ def read_values(relation: SmallRelation, columns: Iterable[str], cap: int) -> No
     row = relation.frame.selectExpr(*_value_queries(asked, types, relation.rows, cap)).collect()[0]
     for position, name in enumerate(asked):
         low, high, nulls, listed = (row[f"{part}_{position}"] for part in ("low", "high", "nulls", "listed"))
+        if any(isinstance(value, str) and _UNTOLD in value for value in (low, high, *(listed or ()))):
+            continue
         few = listed is not None and len(listed) <= cap
         if low is None and not few:
             few, listed = True, []
         relation.values[shared[name]] = ColumnValues(types[name], listed if few else None, low, high, bool(nulls))
 
 
-def values_of(column: pa.ChunkedArray, type_: str, cap: int) -> ColumnValues:
-    """What predicates and file statistics need of a column's values; ``type_``: its Spark type."""
+def values_of(column: pa.ChunkedArray, type_: str, cap: int) -> ColumnValues | None:
+    """What predicates and file statistics need of a column's values; ``type_``: its Spark type.
+
+    None where one is no text or no date to Python: bytes that are no UTF-8, years before 1 or after 9999.
+    """
     present = column.drop_null()
     distinct = present.unique()
     ends = pc.min_max(present)
-    # Not through Python's own values, whose years end at 9999 in UTC.
-    low, high = (_texts(pa.array([ends[end]], column.type), type_)[0] for end in ("min", "max"))
-    listed = _texts(distinct, type_) if len(distinct) <= cap else None
+    try:
+        low, high = (_texts(pa.array([ends[end]], column.type), type_)[0] for end in ("min", "max"))
+        listed = _texts(distinct, type_) if len(distinct) <= cap else None
+    except (OverflowError, ValueError):  # of the latter is UnicodeDecodeError
+        return None
     return ColumnValues(type_, listed, low, high, column.null_count > 0)
 
 

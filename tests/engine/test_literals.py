@@ -6,10 +6,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from ivm_core.engine.literals import family, literal
-from ivm_core.engine.small import SmallRelation, predicate, read_values
+from ivm_core.engine.small import SmallRelation, predicate, read_values, values_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +47,26 @@ VALUES: dict[str, list[Any]] = {
     # The hour that European summer time ends in occurs twice.
     "timestamp": [datetime(2024, 10, 27, 2, 30), datetime(1900, 1, 1, 0, 0, 0, 1)],
     "timestamp_ntz": [datetime(2024, 3, 31, 2, 30), datetime(1, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 999999)],
-    "string": ["", " ", "it's", "back\\slash", "new\nline", "`q`", '"', "Ω≈ç", "%_", "\\'", "NULL", "{x}", "a\tb"],
+    # Spark puts settings into the text of a query, and reads digits after a backslash and a 0 as another character.
+    "string": [
+        "",
+        " ",
+        "it's",
+        "back\\slash",
+        "new\nline",
+        "`q`",
+        '"',
+        "Ω≈ç",
+        "%_",
+        "\\'",
+        "NULL",
+        "{x}",
+        "a\tb",
+        "${user.home} ${nothing} $x",
+        "$",
+        "nul\x0012",
+        "\x00",
+    ],
 }
 
 
@@ -74,6 +94,28 @@ def test_a_predicate_keeps_the_rows_with_its_values(spark: SparkSession, cap: in
             assert (None in seen) is nulls
             if known.listed is not None:
                 assert seen == wanted, type_
+
+
+UNTOLD = {
+    "string": pa.array([b"ok", b"\xff"]).cast(pa.string(), safe=False),
+    "date": pa.array([0, 3_000_000], pa.int32()).cast(pa.date32()),
+    "timestamp_ntz": pa.array([0, 10**18], pa.int64()).cast(pa.timestamp("us")),
+}
+
+
+@pytest.mark.parametrize("type_", UNTOLD)
+def test_of_what_python_cannot_tell_nothing_is_known(type_: str) -> None:
+    column = pa.chunked_array([UNTOLD[type_]])
+    assert values_of(column, type_, 10) is None
+    assert values_of(column.slice(0, 1), type_, 10) is not None
+
+
+@pytest.mark.spark
+def test_of_bytes_that_are_no_text_nothing_is_known(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT CAST(X'FF' AS STRING) AS v, 1 AS k")
+    relation = SmallRelation(frame, 1)
+    read_values(relation, ["v", "k"], 10)
+    assert relation.known("v") is None and relation.known("k") is not None
 
 
 @pytest.mark.spark

@@ -70,6 +70,17 @@ def test_files_of_a_range(location: str) -> None:
     assert len(kept(table, "t", ColumnValues("string", ["nothing"], "nothing", "nothing", False))) == len(PARTS)
 
 
+def test_nothing_is_left_out_by_what_cannot_be_told(location: str, tmp_path: Path) -> None:
+    table = PlainTable.open(location, 3)
+    assert table is not None
+    for values in (["+10000-01-01"], None):
+        assert len(kept(table, "day", ColumnValues("date", values, None, None, False))) == len(PARTS)
+    both = str(tmp_path / "both")
+    deltalake.write_deltalake(both, pa.table({"k": [1], "a": [{"b": 1}], "a.b": [7]}))
+    nested = PlainTable.open(both, 0)
+    assert nested is not None and kept(nested, "a.b", ColumnValues("bigint", [5], 5, 5, False)) == [1]
+
+
 def test_tables_that_only_delta_can_read(tmp_path: Path) -> None:
     rows = pa.table({"k": [1, 2], "p": ["a", "b"]})
     partitioned = str(tmp_path / "partitioned")
