@@ -48,7 +48,8 @@ def in_utc(instant: datetime) -> datetime:
 def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | None = None) -> Cut:
     """Fix the version of every base table that the views read, upstream views' tables included. Needs no JVM on local paths.
 
-    ``as_of``: the newest version committed at or before that instant (naive: UTC), which is what the time is then.
+    ``as_of``: the newest version committed at or before that instant (naive: UTC), which is what the time is then. A table
+    that is younger, or whose log does not reach back to it, is taken as it is now.
     """
     as_of = in_utc(as_of) if as_of is not None else None
     versions = []
@@ -63,8 +64,7 @@ def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | No
             continue  # the views that read it fail by themselves, and only they
         log = session.table_log(table)
         version = log.version_as_of(as_of)
-        if version is not None:
-            versions.append(TableVersion(table, log.table_id(), version))
+        versions.append(TableVersion(table, log.table_id(), log.version() if version is None else version))
     return Cut(tuple(versions), as_of)
 
 

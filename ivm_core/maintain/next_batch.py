@@ -72,7 +72,8 @@ def _target(session: Session, table: str, cut: Cut) -> TableVersion:
         if reached is None:
             raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
         return TableVersion(table, shown_table(session, upstream, reached.table_id), reached.state_version)
-    if found is not None:
-        return found
     log = session.base_log(table)
+    if found is not None and found.table_id == log.table_id():
+        return found
+    # Of a table that was made anew since, a version of the one before says nothing.
     return TableVersion(table, log.table_id(), log.version())
