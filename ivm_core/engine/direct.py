@@ -16,7 +16,7 @@ import pyarrow as pa
 from deltalake.exceptions import CommitFailedError
 
 from ivm_core.engine.location import local_path
-from ivm_core.engine.log_files import AS_STORED, open_state
+from ivm_core.engine.log_files import AS_STORED, in_old_calendar, open_state
 from ivm_core.engine.model import CommitTag
 from ivm_core.engine.state_files import Apart, checkpoint, files_of, put_together, replace_rows, take_files_apart
 from ivm_core.errors import ConcurrentCommit
@@ -40,7 +40,13 @@ class DirectState:
         table = open_state(location, version)
         if table is None or not all(_plain(field.type) for field in table.schema().fields):
             return None
-        return cls(location, table, pa.schema(table.schema().to_arrow()))
+        schema, path = pa.schema(table.schema().to_arrow()), local_path(location)
+        assert path is not None, "open_state opens local paths"
+        try:
+            old = in_old_calendar((path / name for name, _ in files_of(table)), schema)
+        except OSError:  # a file is gone: Spark tells which
+            return None
+        return None if old else cls(location, table, schema)
 
     def whole(self) -> Apart:
         """All rows, none of them aside."""

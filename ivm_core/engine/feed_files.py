@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_entries import commit_file
-from ivm_core.engine.log_files import AS_STORED, ODD, has_padded_text, open_alike
+from ivm_core.engine.log_files import AS_STORED, ODD, has_padded_text, in_old_calendar, open_alike
 from ivm_core.engine.model import Relation
 from ivm_core.engine.small import HERE
 
@@ -102,6 +102,8 @@ def _rows(table: Path, files: list[dict[str, Any]], schema: pa.Schema) -> Iterat
         raise _LeftToSpark
     if files:
         paths = [str(table / file["path"]) for file in files]
+        if in_old_calendar(map(Path, paths), schema):
+            raise _LeftToSpark
         yield from ds.dataset(paths, schema=schema, format=_FORMAT).to_batches(use_threads=len(files) > 1)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import deltalake
+import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError
 from pyarrow.dataset import ParquetReadOptions
 
@@ -17,6 +21,8 @@ _DECODED_TWICE = re.compile("%")  # by delta-rs
 # Spark writes instants as INT96, which Arrow would read as nanoseconds: they reach from 1677 to 2262 only.
 AS_STORED = ParquetReadOptions(coerce_int96_timestamp_unit="us")
 ODD = re.compile(r"[%*?\[\]{}\\,:]")  # in paths: encoded by Delta, decoded twice by delta-rs, or patterns to a reader
+_OLD_CALENDAR = frozenset({b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"})
+_SPARK = b"org.apache.spark.version"
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
 
@@ -45,6 +51,17 @@ def open_alike(
     # A protocol between the two that names no features has all of its version's.
     alike = old or (used and used <= features)
     return table if alike and not metadata.partition_columns else None
+
+
+def in_old_calendar(files: Iterable[Path], schema: pa.Schema) -> bool:
+    """Whether days or instants before 1582-10-15 in some of the files are of the Julian calendar, which Spark alone rebases.
+
+    Writers for Hive leave them so (``datetimeRebaseModeInWrite`` LEGACY), and Spark before 3.0 did. Raises OSError.
+    """
+    if not any(pa.types.is_date(type_) or pa.types.is_timestamp(type_) for type_ in schema.types):
+        return False
+    footers = (pq.read_metadata(file).metadata or {} for file in files)
+    return any(_OLD_CALENDAR & footer.keys() or footer.get(_SPARK, b"").startswith(b"2.") for footer in footers)
 
 
 def has_padded_text(schema: dict[str, Any]) -> bool:

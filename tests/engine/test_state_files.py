@@ -15,13 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from ivm_core.batch.classify import classify
-from ivm_core.batch.model import CommitClass
+from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
 from ivm_core.engine import state_files
 from ivm_core.engine.direct import DirectState
+from ivm_core.engine.feed_files import read_feed
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.log_entries import commit_file
-from ivm_core.engine.model import CommitTag
+from ivm_core.engine.model import CommitTag, Relation
 from ivm_core.errors import ConcurrentCommit
 
 FEED = {"delta.enableChangeDataFeed": "true"}
@@ -307,6 +308,24 @@ def test_files_are_put_together_without_a_change(by_spark: str) -> None:
     [stats] = [json.loads(action["add"]["stats"]) for action in actions if "add" in action]
     assert list(stats["minValues"]) == ["k"]
     assert not opened(by_spark).compact(1 << 20), "one file is as few as can be"
+
+
+@pytest.mark.parametrize("key", ["legacyDateTime", "legacyINT96"])
+def test_files_in_the_old_calendar_are_left_to_spark(by_spark: str, key: str) -> None:
+    [file] = Path(by_spark).glob("1.parquet")
+    rows = pq.ParquetFile(file).read()
+    with pq.ParquetWriter(file, rows.schema) as writer:
+        writer.write_table(rows)
+        writer.add_key_value_metadata({f"org.apache.spark.{key}": ""})
+    assert DirectState.open(by_spark, 4) is None
+    assert DirectState.open(by_spark, 1) is not None, "the version before it"
+    covered = TableRange("s.t", deltalake.DeltaTable(by_spark).metadata().id, 0, 4, CommitClass.INSERT_ONLY)
+    relation = Relation(
+        "s.t", by_spark, covered.table_id, (("k", "bigint"), ("at", "timestamp"), ("d", "decimal(18,2)"))
+    )
+    assert read_feed(relation, covered, frozenset({"k", "at"})) is None
+    without = read_feed(relation, covered, frozenset({"k"}))
+    assert without is not None and without.num_rows == 4
 
 
 def test_files_are_put_together_once(by_spark: str) -> None:
