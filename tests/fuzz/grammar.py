@@ -61,6 +61,7 @@ class Queries:
             self._set_operation: 3 if depth else 0,
             self._top: 2,
             self._distinct: 2,
+            self._first_distinct: 1.5,
             self._grouping_sets: 1,
             self._ranked: 1,
             partial(same_names, self): 2,
@@ -87,6 +88,20 @@ class Queries:
         source, columns = self.source(depth)
         items = [self.expressions.value(columns) for _ in range(self.random.randint(1, 2))]
         return self.made(f"SELECT DISTINCT {{}} FROM {source}{self.where(columns)}", items)
+
+    def _first_distinct(self, depth: int) -> Query:
+        """The first rows by all items, which subqueries may be among."""
+        source, columns = self.source(depth)
+        items = [self.expressions.value(columns) for _ in range(self.random.randint(1, 2))]
+        if self.random.random() < 0.6:
+            items.append(Col(self._scalar_subquery(columns), INT))
+        self.random.shuffle(items)
+        where = self.where(columns)
+        keys = ", ".join(f"{place}{self.random.choice(('', ' DESC'))}" for place in range(1, len(items) + 1))
+        return self.made(f"SELECT DISTINCT {{}} FROM {source}{where} ORDER BY {keys} {self._limit()}", items)
+
+    def _limit(self) -> str:
+        return f"LIMIT {self.random.choice((1, 2, 4))}{self.random.choice(('', '', ' OFFSET 1'))}"
 
     def _group(self, depth: int) -> Query:
         source, columns = self.source(depth)
@@ -138,9 +153,10 @@ class Queries:
         inner = self.query(max(depth - 1, 0))
         alias = self.name("q")
         directions = [f"{alias}.{column.sql}{self.random.choice(('', ' DESC'))}" for column in inner.columns]
-        limit = f"LIMIT {self.random.choice((1, 2, 4))}{self.random.choice(('', '', ' OFFSET 1'))}"
         columns = [Col(f"{alias}.{column.sql}", column.type) for column in inner.columns]
-        return self.made(f"SELECT {{}} FROM ({inner.sql}) AS {alias} ORDER BY {', '.join(directions)} {limit}", columns)
+        return self.made(
+            f"SELECT {{}} FROM ({inner.sql}) AS {alias} ORDER BY {', '.join(directions)} {self._limit()}", columns
+        )
 
     def _set_operation(self, depth: int) -> Query:
         operator = self.random.choice(
