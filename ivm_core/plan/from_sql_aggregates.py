@@ -117,6 +117,8 @@ def has_aggregate(expression: exp.Expr) -> bool:
 
 def spell_aggregate(call: exp.Expression) -> exp.Expression:
     """One call without FILTER: ``sum(x) FILTER (WHERE p)`` → ``sum(CASE WHEN p THEN x END)``, ``count(1)`` → ``count(*)``."""
+    if isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.Filter):
+        return _filtered(exp.IgnoreNulls(this=call.this.this), call.this.expression.this)
     if isinstance(call, exp.Filter):
         return _filtered(spell_aggregate(expect_expression(call.this)), call.expression.this)
     if isinstance(call, exp.Any):
@@ -182,6 +184,9 @@ def _filtered(call: exp.Expression, condition: exp.Expr) -> exp.Expression:
     if isinstance(call, _SEE_NULLS):
         raise refusal(f"{call.sql_name().lower()}() with FILTER", call, "Use max(), min() or a subquery.")
     result = call.copy()
+    if isinstance(result, exp.IgnoreNulls):
+        result.this.set("this", _when(condition, result.this.this))
+        return result
     if isinstance(result, exp.WithinGroup):
         ordered = result.expression.expressions[0]
         ordered.set("this", _when(condition, ordered.this))

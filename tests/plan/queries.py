@@ -352,6 +352,8 @@ select t.a, q.x from t, lateral (select x from u where u.a = t.a and u.k > 1) q
 select t.a, q.x from t left join lateral (select x from u where u.a = t.a and u.k > 1) q
 select a, percentile_cont(0.5) within group (order by b) as med, percentile(b, 0.5) as p from t group by a
 select a, every(b > 1) as e, any(b > 1) as y, some(b > 1) as z from t group by a
+select a, first(b) filter (where b = 2) ignore nulls as f, first(b, true) filter (where b > 4) is null as g from t group by a
+select a, any_value(b) filter (where b = 1) ignore nulls as f from t group by a
 select a from t where exists (select any(k > 1) from u where u.a = t.a)
 select a from t where not exists (select not any(k > 1) from u where u.a = t.a) or a > 1
 select a from t group by a having count(*) > 1 and any(b > 1)
