@@ -260,6 +260,8 @@ select distinct a, case when a in (select k from u) then 1 else 0 end as e from 
 select a, max(b) - (select max(k) from u) as m from t group by a order by m, a limit 2
 select a, max(b) as m from t group by a order by abs(a - (select max(k) from u)), a limit 2
 select distinct a, b from t order by 1, 2 limit 3 offset 1
+select a, b from t order by all limit 3
+select distinct b, a from t order by all desc limit 2
 select t.a, l.m from t, lateral (select u.k + (select max(y) from w) as m from u where u.a = t.a order by m, u.x limit 1) l
 select a from t order by a
 select a from t limit 0
