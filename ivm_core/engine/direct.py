@@ -7,19 +7,22 @@ first. Only states whose types and table features this writer and Delta treat al
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import deltalake
 import pyarrow as pa
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, DeltaError
 
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log_files import AS_STORED, in_old_calendar, open_state
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.state_files import Apart, checkpoint, files_of, put_together, replace_rows, take_files_apart
+from ivm_core.engine.state_files import Apart, files_of, put_together, replace_rows, take_files_apart
 from ivm_core.errors import ConcurrentCommit
+
+logger = logging.getLogger(__name__)
 
 _PLAIN = frozenset(
     {"string", "long", "integer", "short", "byte", "float", "double", "boolean", "binary", "date", "timestamp"}
@@ -85,7 +88,7 @@ class DirectState:
         committed = int(self.table.version()) + 1
         self.table.update_incremental()
         if self.table.version() == committed:  # else another writer went on meanwhile, and writes its own checkpoints
-            checkpoint(self.table)
+            _checkpoint(self.table)
         return committed
 
     def compact(self, below: int) -> bool:
@@ -108,6 +111,21 @@ class DirectState:
             raise overtaken(self.table) from error
         self.table.update_incremental()
         return int(self.table.version())
+
+
+def _checkpoint(table: deltalake.DeltaTable) -> None:
+    """Write a checkpoint where the newest version is due for one, and drop what of the log is past its retention.
+
+    A batch does not fail for want of it.
+    """
+    properties = table.metadata().configuration
+    if table.version() % int(properties.get("delta.checkpointInterval", "10")) == 0:
+        try:
+            table.create_checkpoint()
+            if properties.get("delta.enableExpiredLogCleanup", "true").lower() == "true":
+                table.cleanup_metadata()
+        except (DeltaError, OSError) as error:
+            logger.warning("no checkpoint of %s was written: %s", table.table_uri, error)
 
 
 def commit_properties(tag: CommitTag, metadata: dict[str, Any] | None = None) -> deltalake.CommitProperties:

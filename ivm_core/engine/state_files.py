@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from deltalake.exceptions import DeltaError
 
 from ivm_core.engine.feed_files import CHANGE_TYPE
 from ivm_core.engine.log_entries import commit_file
@@ -165,21 +164,6 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
     ]
     _publish(commit_file(folder, version + 1), actions)
     return True
-
-
-def checkpoint(table: deltalake.DeltaTable) -> None:
-    """Write a checkpoint where the newest version is due for one, and drop what of the log is past its retention.
-
-    A batch does not fail for want of it.
-    """
-    properties = table.metadata().configuration
-    if table.version() % int(properties.get("delta.checkpointInterval", "10")) == 0:
-        try:
-            table.create_checkpoint()
-            if properties.get("delta.enableExpiredLogCleanup", "true").lower() == "true":
-                table.cleanup_metadata()
-        except (DeltaError, OSError) as error:
-            logger.warning("no checkpoint of %s was written: %s", table.table_uri, error)
 
 
 def _changes(old: pa.Table, new: pa.Table) -> pa.Table:

@@ -8,7 +8,7 @@ there. Small relations are the changes of base tables and the steps computed fro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -41,6 +41,7 @@ from ivm_core.plan.nodes import (
     Window,
 )
 from ivm_core.plan.rewrite import with_sources
+from ivm_core.plan.schema import types_of
 
 STEP_PREFIX = "step."
 _MOST_POSITIONS = 3  # of one operator that are told bounds of their own
@@ -139,7 +140,7 @@ def _across(join: Join, known: Known, provides: Callable[[Plan], Known]) -> tupl
     provided_left, provided_right = provides(left), provides(right)
     to_left = dict(_within(known, left)) if kind not in (JoinKind.RIGHT, JoinKind.FULL) else {}
     to_right = dict(_within(known, right)) if kind in (JoinKind.INNER, JoinKind.RIGHT) else {}
-    for a, b, null_safe in equal_columns(join.condition, left, right):
+    for a, b, null_safe in _alike(join.condition, left, right):
         from_left = provided_left.get(a) or to_left.get(a)
         from_right = provided_right.get(b) or to_right.get(b)
         if from_right is not None and kind in (JoinKind.INNER, JoinKind.SEMI, JoinKind.RIGHT):
@@ -147,6 +148,22 @@ def _across(join: Join, known: Known, provides: Callable[[Plan], Known]) -> tupl
         if from_left is not None and kind not in (JoinKind.RIGHT, JoinKind.FULL):
             to_right.setdefault(b, _weaker(from_left, null_safe))
     return to_left, to_right
+
+
+def _alike(condition: exp.Expr | None, left: Plan, right: Plan) -> Iterator[tuple[str, str, bool]]:
+    """The columns that must be equal as they are: where a comparison casts, two values that equal a third one may differ."""
+    types = {**types_of(left), **types_of(right)}
+    for a, b, null_safe in equal_columns(condition, left, right):
+        kinds = {_kind(types.get(a)), _kind(types.get(b))}
+        if len(kinds) == 1 and None not in kinds:
+            yield a, b, null_safe
+
+
+def _kind(type_: str | None) -> str | None:
+    """Integers of any width are equal as numbers, texts of any length as texts."""
+    if type_ in ("tinyint", "smallint", "int", "bigint"):
+        return "integer"
+    return "string" if type_ is not None and type_.startswith("varchar(") else type_
 
 
 def _order(bound: Bound) -> tuple[str, str, str]:
@@ -176,7 +193,7 @@ def provides(plan: Plan, leaf_name: LeafName, below: Callable[[Plan], Known]) ->
                 result |= below(right)
             if kind in (JoinKind.INNER, JoinKind.SEMI):
                 from_right = below(right)
-                for a, b, null_safe in equal_columns(condition, left, right):
+                for a, b, null_safe in _alike(condition, left, right):
                     if b in from_right:
                         result.setdefault(a, _weaker(from_right[b], null_safe))
                     if a in result and kind is JoinKind.INNER:

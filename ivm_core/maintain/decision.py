@@ -8,7 +8,7 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
-from ivm_core.errors import NoRule
+from ivm_core.errors import HistoryGone, NoRule, QueryFails
 from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.job.strategy import incremental_strategy
 from ivm_core.maintain.session import Session
@@ -37,6 +37,17 @@ def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch
     except NoRule as error:
         incremental = Decision(Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error))
     return decide(policy or Policy(view.policy), incremental, _statistics(session, view, batch), obstacle)
+
+
+def full_instead(error: HistoryGone | QueryFails, policy: Policy) -> Decision:
+    """The full batch in the place of one that failed so. Raises NotIncrementalError, or the failure, where it is forbidden."""
+    if isinstance(error, HistoryGone):
+        return decide(policy, Decision(Strategy.FULL, Reason.HISTORY_GONE, error.message), Statistics())
+    # A delta's terms also join rows of before with rows of after, and an expression may fail for such a pair: whether the
+    # query has a result, only the query tells.
+    if policy is Policy.INCREMENTAL_STRICT:
+        raise error
+    return Decision(Strategy.FULL, Reason.CHANGES_FAIL, error.message)
 
 
 def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:

@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Batch, Cut
 from ivm_core.catalog.model import ViewRecord
-from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
-from ivm_core.cost.statistics import Statistics
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.engine.sharing import WORK_CLOCK
@@ -28,7 +26,7 @@ from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, Que
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.columns import check_columns
-from ivm_core.maintain.decision import decide_to_run, most_rows_moved, rows_changed_by_table
+from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before, same_tables
 from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
 from ivm_core.maintain.repair import batch_in_place, way_to_repair
@@ -86,17 +84,8 @@ def maintain_view(
             return _full(session, view, now, cut, decision, run_id)
         try:
             return _run(session, view, batch, decision, run_id)
-        except HistoryGone as error:
-            gone = Decision(Strategy.FULL, Reason.HISTORY_GONE, error.message)
-            allowed = decide(policy or Policy(view.policy), gone, Statistics())
-            return _full(session, view, now, cut, allowed, run_id)
-        except QueryFails as error:
-            # A delta's terms also join rows of before with rows of after, and an expression may fail for such a pair:
-            # whether the query has a result, only the query tells.
-            if (policy or Policy(view.policy)) is Policy.INCREMENTAL_STRICT:
-                raise
-            fails = Decision(Strategy.FULL, Reason.CHANGES_FAIL, error.message)
-            return _full(session, view, now, cut, fails, run_id)
+        except (HistoryGone, QueryFails) as error:
+            return _full(session, view, now, cut, full_instead(error, policy or Policy(view.policy)), run_id)
 
 
 def rewind_view(

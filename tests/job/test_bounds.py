@@ -22,6 +22,11 @@ BOUNDS = {
     "select q.n, u.k from (select a, count(*) over (partition by cast(a as boolean)) as n from t) q join u on q.a = u.a": set(),
     "select q.n, u.k from (select a, count(*) over (partition by a % 2) as n from t) q join u on q.a = u.a": set(),
     "select q.n, u.k from (select a, count(*) over () as n from t) q join u on q.a = u.a": set(),
+    # Two texts may be one number, and two integers one DOUBLE.
+    "select t.b from u join w on u.a = w.z join t on t.b = w.z": set(),
+    "select t.b from u join w on u.a = w.k join t on t.n = w.k": {"n"},
+    "select t.b from u join (select k, cast(y as double) as v from w) q on u.a = q.v join t on t.n = q.v": set(),
+    "select t.b from u left join w on u.k = w.z left join t on t.b = w.z": set(),
 }  # fmt: skip
 
 
