@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ivm_core.apply.names import call, col, to_type
 
-# In the text of a query Spark puts a setting's value, or nothing, for ${name}; and digits after \\0 make another character.
+# In the text of a query Spark puts a setting's value, or nothing, for ${name}; and digits after \0 make another character.
 _ODD = re.compile(r"\$\{|\x00")
 INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 

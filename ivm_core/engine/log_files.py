@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,13 @@ def in_old_calendar(files: Iterable[Path], schema: pa.Schema) -> bool:
     """
     if not any(pa.types.is_date(type_) or pa.types.is_timestamp(type_) for type_ in schema.types):
         return False
-    footers = (pq.read_metadata(file).metadata or {} for file in files)
-    return any(_OLD_CALENDAR & footer.keys() or footer.get(_SPARK, b"").startswith(b"2.") for footer in footers)
+    return any(_is_in_old_calendar(file) for file in files)
+
+
+@lru_cache(maxsize=65536)  # a data file never changes, and a state's are opened by batch after batch
+def _is_in_old_calendar(file: Path) -> bool:
+    footer = pq.read_metadata(file).metadata or {}
+    return bool(_OLD_CALENDAR & footer.keys()) or footer.get(_SPARK, b"").startswith(b"2.")
 
 
 def has_padded_text(schema: dict[str, Any]) -> bool:

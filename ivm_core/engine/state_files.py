@@ -7,7 +7,6 @@ delta-rs commits none of those (Delta protocol, "Add CDC File"), so the commit i
 from __future__ import annotations
 
 import json
-import logging
 import os
 import time
 import uuid
@@ -32,8 +31,6 @@ from ivm_core.engine.model import CommitTag
 from ivm_core.engine.small import HERE, net_rows
 from ivm_core.engine.split_state import touched_rows, values_of_keys
 from ivm_core.plan.nodes import WEIGHT
-
-logger = logging.getLogger(__name__)
 
 MOST_BYTES = (
     128 * 1024**2
@@ -144,11 +141,14 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
     nothing of the table is changed then. delta-rs' own compaction takes Spark's instants for nanoseconds, which wraps those
     before 1677 and after 2262, and writes bounds of decimals as floating-point numbers, which may leave the values out.
     """
+    small = sorted((file for file in files_of(table) if file[1] < below), key=lambda file: file[1])
+    if any(ODD.search(path) for path, _ in small):
+        return False
     found: list[tuple[str, int]] = []
-    held = 0
-    for path, size in sorted((file for file in files_of(table) if file[1] < below), key=lambda file: file[1]):
-        held += _decoded_bytes(folder / path) if not ODD.search(path) else MOST_HELD
-        if held > MOST_HELD or sum(size for _, size in found) + size > MOST_BYTES:
+    stored = held = 0
+    for path, size in small:
+        stored, held = stored + size, held + _decoded_bytes(folder / path)
+        if stored > MOST_BYTES or held > MOST_HELD:
             break
         found.append((path, size))
     if len(found) < 2:

@@ -42,6 +42,7 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import with_sources
 from ivm_core.plan.schema import types_of
+from ivm_core.plan.types import INTEGRAL
 
 STEP_PREFIX = "step."
 _MOST_POSITIONS = 3  # of one operator that are told bounds of their own
@@ -152,16 +153,15 @@ def _across(join: Join, known: Known, provides: Callable[[Plan], Known]) -> tupl
 
 def _alike(condition: exp.Expr | None, left: Plan, right: Plan) -> Iterator[tuple[str, str, bool]]:
     """The columns that must be equal as they are: where a comparison casts, two values that equal a third one may differ."""
-    types = {**types_of(left), **types_of(right)}
     for a, b, null_safe in equal_columns(condition, left, right):
-        kinds = {_kind(types.get(a)), _kind(types.get(b))}
+        kinds = {_kind(types_of(left).get(a)), _kind(types_of(right).get(b))}
         if len(kinds) == 1 and None not in kinds:
             yield a, b, null_safe
 
 
 def _kind(type_: str | None) -> str | None:
     """Integers of any width are equal as numbers, texts of any length as texts."""
-    if type_ in ("tinyint", "smallint", "int", "bigint"):
+    if type_ in INTEGRAL:
         return "integer"
     return "string" if type_ is not None and type_.startswith("varchar(") else type_
 
