@@ -15,6 +15,7 @@ from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
 from ivm_core.job.chains import largest_first
+from ivm_core.job.collector import collector_paused
 from ivm_core.job.compile import CompiledView, approximate_columns
 from ivm_core.job.facts import Facts
 from ivm_core.job.model import (
@@ -58,6 +59,7 @@ def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     )
 
 
+@collector_paused()
 def batch_job(
     view: CompiledView, changed: frozenset[str], strategy: Strategy, reason: Reason, facts: Facts | None = None
 ) -> MaintenanceJob:
