@@ -15,6 +15,7 @@ from ivm_core.batch.model import Commit
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_by_spark import SparkLog
 from ivm_core.engine.log_entries import read_entries
+from ivm_core.engine.opened import open_newest
 from ivm_core.errors import BaseTableError
 
 DEFAULT_RETENTION = timedelta(days=7)
@@ -204,7 +205,7 @@ class TableLog:
         if (path is None or "%" in str(path)) and self._spark is not None:
             return SparkLog(self._spark, self.location)
         try:
-            return deltalake.DeltaTable(str(path) if path is not None else self.location)
+            return deltalake.DeltaTable(self.location) if path is None else open_newest(path)
         except TableNotFoundError as error:
             raise BaseTableError(f"there is no Delta table at {self.location}") from error
         except deltalake.exceptions.DeltaError as error:

@@ -252,6 +252,7 @@ select a, sum(c) as total from t group by a order by total desc, a limit 2
 select a, sum(c) as total from t group by a order by count(*) desc, a limit 2 offset 1
 select a from (select a, b from t order by b, a limit 3) q where a > 1
 select a from t union all select k from u order by 1 limit 4
+select a, b from t union all select k, a from u order by 2 desc, 1 limit 4
 select a, b from t order by 2, 1 limit 3
 select a, b, (select max(x) from u where u.a = t.a) as m from t order by m desc, a, b, c, s, d, n limit 2
 select distinct a, (select count(*) from u where u.k = t.b) as m from t order by 2 desc, 1 limit 2

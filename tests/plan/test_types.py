@@ -19,6 +19,9 @@ TYPES = dict(COLUMNS)
     [
         ("p + 1", "decimal(16,2)"),
         ("p + i", "decimal(16,2)"),
+        ("w + 1", "decimal(21,0)"),
+        ("p % w", "decimal(15,2)"),
+        ("w % r", "decimal(5,4)"),
         ("p * (1 - r) * (1 + r)", "decimal(29,10)"),
         ("q * q", "decimal(38,6)"),
         ("p / p", "decimal(33,18)"),
