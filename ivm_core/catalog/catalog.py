@@ -195,6 +195,11 @@ class Catalog:
         with self._read() as connection:
             return progress.list_batches(connection, view, limit)
 
+    def measured(self, view: str, limit: int, fulls: int) -> tuple[BatchRecord, ...]:
+        """The newest batches whose seconds are known, the ``fulls`` newest full refreshes among them, however old."""
+        with self._read() as connection:
+            return progress.list_measured(connection, view, limit, fulls)
+
     def last_batch(self, view: str) -> BatchRecord | None:
         """The newest success, so the versions that the view stands at."""
         with self._read() as connection:

@@ -93,3 +93,21 @@ def list_batches(connection: Connection, view: str, limit: int, succeeded: bool 
         statement = statement.where(batches.c.succeeded == true())
     found = connection.execute(statement.order_by(batches.c.id.desc()).limit(limit)).mappings()
     return tuple(rows.to_batch_record(row, view) for row in found)
+
+
+def list_measured(connection: Connection, view: str, limit: int, fulls: int) -> tuple[BatchRecord, ...]:
+    """The newest successes whose time was taken, newest first; ``fulls`` of them full refreshes, however old."""
+    batches = tables.batches
+    measured = (
+        select(batches)
+        .where(batches.c.view_id == get_newest_view_id(connection, view))
+        .where(batches.c.succeeded == true(), batches.c.seconds > 0)
+        .order_by(batches.c.id.desc())
+    )
+    computed = (Strategy.FULL, Strategy.INCREMENTAL, Strategy.AFFECTED)
+    statements = (
+        measured.where(batches.c.strategy.in_([str(strategy) for strategy in computed])).limit(limit),
+        measured.where(batches.c.strategy == str(Strategy.FULL)).limit(fulls),
+    )
+    found = {row["id"]: row for statement in statements for row in connection.execute(statement).mappings()}
+    return tuple(rows.to_batch_record(found[number], view) for number in sorted(found, reverse=True))
