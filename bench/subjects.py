@@ -13,8 +13,8 @@ from sqlglot import exp
 from bench.deployment import Deployment
 from bench.plain_spark import renaming
 from ivm_core.errors import IvmError
-from ivm_core.maintain.register import tables_of
 from ivm_core.plan.definition import ViewDefinition, parse_definition
+from ivm_core.plan.table_names import tables_of
 
 COPY_SCHEMA = "bench_incremental"
 

@@ -7,14 +7,17 @@ from collections.abc import Iterable
 from ivm_core.batch.classify import classify_commit
 from ivm_core.batch.model import Commit, CommitClass
 
-# Rows of change (an update is a deletion and an insertion) for each row that a metric counts.
+# Rows of change (an update is a deletion and an insertion) for each row that a metric counts; names_like_this are delta-rs's.
 _METRICS = {
-    "WRITE": (("numOutputRows", 1), ("num_added_rows", 1)),  # the latter is delta-rs's
+    "WRITE": (("numOutputRows", 1), ("num_added_rows", 1)),
     "STREAMING UPDATE": (("numOutputRows", 1),),
     "CREATE TABLE AS SELECT": (("numOutputRows", 1),),
-    "DELETE": (("numDeletedRows", 1),),
-    "UPDATE": (("numUpdatedRows", 2),),
-    "MERGE": (("numTargetRowsInserted", 1), ("numTargetRowsDeleted", 1), ("numTargetRowsUpdated", 2)),
+    "DELETE": (("numDeletedRows", 1), ("num_deleted_rows", 1)),
+    "UPDATE": (("numUpdatedRows", 2), ("num_updated_rows", 2)),
+    "MERGE": (
+        *(("numTargetRowsInserted", 1), ("numTargetRowsDeleted", 1), ("numTargetRowsUpdated", 2)),
+        *(("num_target_rows_inserted", 1), ("num_target_rows_deleted", 1), ("num_target_rows_updated", 2)),
+    ),
 }
 
 

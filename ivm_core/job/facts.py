@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -25,6 +25,13 @@ class TableFacts:
     def size(self) -> int:
         """The rows; of an unknown table, more than any has."""
         return UNKNOWN if self.rows is None else self.rows
+
+    def roughly(self) -> TableFacts:
+        """The rows cut to their three leading binary digits."""
+        if self.rows is None:
+            return self
+        shift = max(self.rows.bit_length() - 3, 0)
+        return replace(self, rows=self.rows >> shift << shift)
 
 
 Facts = Mapping[str, TableFacts]

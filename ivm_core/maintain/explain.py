@@ -16,8 +16,9 @@ from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.job.strategy import strategy_of, unmatched_column
+from ivm_core.maintain.check import compile_checked
 from ivm_core.maintain.model import Explanation, OperatorStrategy
-from ivm_core.maintain.register import check_free, compile_checked
+from ivm_core.maintain.register import check_free
 from ivm_core.maintain.session import Session
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.explain import explain as plan_text

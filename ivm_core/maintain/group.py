@@ -11,7 +11,7 @@ from functools import partial
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Cut, TableVersion
-from ivm_core.catalog.model import ViewRecord
+from ivm_core.catalog.model import ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import IvmError
 from ivm_core.maintain.columns import columns_read
@@ -19,7 +19,7 @@ from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.slots import order_of, run_in_order, views_at_once
-from ivm_core.maintain.standing import standing
+from ivm_core.maintain.standing import Standing, standing
 from ivm_core.maintain.upkeep import keep_up
 from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
 from ivm_core.plan.clock import CLOCK
@@ -124,7 +124,7 @@ def maintain_views(
     with session.shared_reads(columns_read(session, views), expected, several=len(views) > 1):
         run_in_order(views, views_at_once(session.settings), maintain)
     if not any(report.error for report in reports.values()):
-        session.catalog.publish_cut(group, run_id, tuple(_reached(session, view) for view in views))
+        _publish(session, group, run_id, cut, views)
     return [reports[view.name] for view in views], failures
 
 
@@ -132,7 +132,21 @@ def _failure(view: ViewRecord, message: str, code: str) -> MaintenanceReport:
     return MaintenanceReport(view.name, Strategy.NOOP, Reason.FAILED, error=message, error_code=code)
 
 
-def _reached(session: Session, view: ViewRecord) -> TableVersion:
-    now = standing(session, view)
-    assert now is not None
-    return TableVersion(view.name, now.table_id, now.state_version)
+def _publish(session: Session, group: str, run_id: str, cut: Cut, views: Sequence[ViewRecord]) -> None:
+    """Publish the cut as what the group's views stand at, where they all do.
+
+    A run of some views tells nothing of the group's others, and one that is tried again late may find views past its cut.
+    """
+    found = {view.name: standing(session, view) for view in views if view.group == group}
+    members = {view.name for view in session.catalog.views(group) if view.status is not ViewStatus.CREATING}
+    standings = [(name, now) for name, now in found.items() if now is not None]
+    if members <= {name for name, _ in standings} and not any(_is_past(now, cut) for _, now in standings):
+        states = tuple(TableVersion(name, now.table_id, now.state_version) for name, now in standings)
+        session.catalog.publish_cut(group, run_id, states)
+
+
+def _is_past(now: Standing, cut: Cut) -> bool:
+    return any(
+        there is not None and there.table_id == here.table_id and here.version > there.version
+        for here, there in ((version, cut.of(version.table)) for version in now.versions if version.table != CLOCK)
+    )

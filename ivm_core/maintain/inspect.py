@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
+from ivm_core.batch.classify import classify_commit
 from ivm_core.batch.clock import instant_of, stale_at
+from ivm_core.batch.model import CommitClass
 from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import ViewActivity, ViewRecord
 from ivm_core.engine.session import jars, java_version
@@ -68,6 +71,11 @@ class _Lag:
         if start is None or start.version >= newest:
             return cls(table)
         missed = log.commits(start.version, newest)
+        while missed and classify_commit(missed[0]) is CommitClass.NOOP:
+            start = replace(start, version=missed[0].version)  # rows are the same there, so no batch would go there
+            missed = missed[1:]
+        if start.version >= newest:
+            return cls(table)
         # The view is stale since the first commit that it has not seen.
         age = (datetime.now(UTC) - missed[0].timestamp).total_seconds() if missed else 0.0
         left = log.retention().total_seconds() - age

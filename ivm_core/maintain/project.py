@@ -17,16 +17,19 @@ from ivm_core.catalog.model import TableRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError
+from ivm_core.maintain.check import check_view
 from ivm_core.maintain.columns import column_change
+from ivm_core.maintain.current import locked
 from ivm_core.maintain.expectations import check_names, read_folder
 from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
-from ivm_core.maintain.register import check_view, create_view, tables_of
+from ivm_core.maintain.register import create_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import build
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
+from ivm_core.plan.table_names import tables_of
 
 Parsed = TypeVar("Parsed")
 
@@ -179,21 +182,22 @@ def _apply_view(session: Session, view: ViewDefinition, action: str) -> None:
     if action == "create":
         create_view(session, view.sql)
     elif action in ("update", "replace"):
-        record = session.catalog.view(view.name)
         compiled, columns = check_view(session, view)
-        record = replace(
-            record,
-            sql=view.sql,
-            group=view.group,
-            schedule=view.schedule,
-            policy=view.policy,
-            comment=view.comment,
-            properties=view.properties,
-            fingerprint=compiled.fingerprint,
-            tables=compiled.tables,
-            columns=columns,
-        )
-        session.catalog.update_view(record)
+        # A batch under way is one of the query before, and ends first.
+        with locked(session, session.catalog.view(view.name)) as record:
+            record = replace(
+                record,
+                sql=view.sql,
+                group=view.group,
+                schedule=view.schedule,
+                policy=view.policy,
+                comment=view.comment,
+                properties=view.properties,
+                fingerprint=compiled.fingerprint,
+                tables=compiled.tables,
+                columns=columns,
+            )
+            session.catalog.update_view(record)
         session.forget(record.view_id)
         if action == "replace":
             build(session, record, Reason.PLAN_CHANGED)

@@ -26,7 +26,7 @@ def way_to_repair(session: Session, view: ViewRecord, now: Standing) -> Maintena
     if differing > most:
         return Decision(Strategy.FULL, Reason.REPAIRED, f"{differing} rows differ, more than {most}")
     job = repair_job(session.compiled(view))
-    return job or Decision(Strategy.FULL, Reason.REPAIRED, "the state is one group")
+    return job or Decision(Strategy.FULL, Reason.REPAIRED, "the state is one group, or has variants")
 
 
 def batch_in_place(session: Session, view: ViewRecord, now: Standing) -> Batch:

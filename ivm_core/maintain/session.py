@@ -5,18 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ivm_core.apply.names import col
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import TableRecord, ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
-from ivm_core.engine.model import Relation
+from ivm_core.engine.model import STATE_TABLE, Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, table_exists
@@ -29,6 +29,7 @@ from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.schema import ForeignKey, TableSchema
 from ivm_core.plan.statement import parse_queries, tokenize
+from ivm_core.plan.table_names import tables_of
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ class Session:
         self._given = spark
         self._spark: SparkSession | None = None
         self._opening = threading.RLock()
-        self._compiled: dict[str, CompiledView] = {}
+        self._compiled: dict[str, tuple[str, CompiledView]] = {}  # by the view's id, with the text that was compiled
         self._changes: ChangeCache | None = None
         self._several = False
         self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
         self._shown: dict[str, tuple[str, str]] = {}  # views in the Spark session: location, visible SELECT
         self._logs: dict[tuple[int, str], TableLog] = {}  # by thread: what is read of a log is kept in it
         self._rows: dict[str, int | None] = {}  # as first asked in a block: jobs need not change with every row
-        self._jobs: dict[tuple[str, frozenset[str], object], MaintenanceJob] = {}
+        self._jobs: dict[tuple[str, str, frozenset[str], object], MaintenanceJob] = {}
 
     @property
     def spark(self) -> SparkSession:
@@ -140,7 +141,13 @@ class Session:
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
-        visible = self.compiled(view).visible_sql
+        compiled, visible = self.compiled(view), self.compiled(view).visible_sql
+        if compiled.fingerprint != view.fingerprint:
+            # The state is of another plan until the next batch, and shows what it can: the columns that it has.
+            stored = {name for name, _ in self.log(view.location).columns()}
+            if not stored >= {name for name, _ in view.columns}:
+                return
+            visible = exp.select(*(col(name) for name, _ in view.columns)).from_(STATE_TABLE).sql("spark")
         register_view(self.spark, view.name, view.location, visible, view.comment)
         self._shown[view.name] = (view.location, visible)
 
@@ -230,15 +237,15 @@ class Session:
 
     def job(self, view: ViewRecord, changed: frozenset[str]) -> MaintenanceJob:
         """The view's incremental job for a pattern of changed tables. Raises NoRule; strategy and reason say nothing yet."""
-        facts = self.facts(view.tables)
-        key = (view.view_id, changed, facts)
+        facts, compiled = self.facts(view.tables), self.compiled(view)
+        key = (view.view_id, compiled.fingerprint, changed, facts)
         if key not in self._jobs:
-            self._jobs[key] = batch_job(self.compiled(view), changed, Strategy.INCREMENTAL, Reason.LINEAR, dict(facts))
+            self._jobs[key] = batch_job(compiled, changed, Strategy.INCREMENTAL, Reason.LINEAR, dict(facts))
         return self._jobs[key]
 
     def facts(self, tables: Iterable[str]) -> tuple[tuple[str, TableFacts], ...]:
         """What orders joins over the tables: their keys, and their rows roughly, so that jobs stay the same as tables grow."""
-        return tuple((name, _roughly(self._facts_of(name))) for name in sorted(tables))
+        return tuple((name, self._facts_of(name).roughly()) for name in sorted(tables))
 
     def _facts_of(self, name: str) -> TableFacts:
         if name == CLOCK:
@@ -253,12 +260,15 @@ class Session:
         return TableFacts(self._rows[name], key)
 
     def compiled(self, view: ViewRecord) -> CompiledView:
-        """The view's plan and layout, compiled once per process and definition."""
-        if view.view_id not in self._compiled:
-            definition = parse_definition(view.sql)
-            schemas = {name: self.schema(name) for name in view.tables if name != CLOCK}
-            self._compiled[view.view_id] = compile_view(view.name, definition.query, schemas)
-        return self._compiled[view.view_id]
+        """The view's plan and layout, compiled once per process and text of its definition."""
+        sql, compiled = self._compiled.get(view.view_id, ("", None))
+        if compiled is None or sql != view.sql:
+            query = parse_definition(view.sql).query
+            # Not only those of the plan: EXISTS over a global aggregate, for one, needs none of its tables.
+            schemas = {name: self.schema(name) for name in tables_of(query)}
+            compiled = compile_view(view.name, query, schemas)
+            self._compiled[view.view_id] = view.sql, compiled
+        return compiled
 
     def read(self, view: ViewRecord) -> DataFrame:
         """The view's rows as a reader sees them now."""
@@ -281,14 +291,6 @@ def schema_of(table: TableRecord) -> TableSchema:
     """A registered base table as plans see it."""
     keys = tuple(ForeignKey(*key) for key in table.foreign_keys)
     return TableSchema(table.name, table.columns, table.primary_key, keys)
-
-
-def _roughly(facts: TableFacts) -> TableFacts:
-    """The rows cut to their three leading binary digits."""
-    if facts.rows is None:
-        return facts
-    shift = max(facts.rows.bit_length() - 3, 0)
-    return replace(facts, rows=facts.rows >> shift << shift)
 
 
 def _select(sql: str) -> str:

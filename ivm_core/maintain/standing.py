@@ -36,6 +36,9 @@ class Standing:
     time_zone: str | None = None
     restored: int | None = None
     started_at: int | None = None
+    newest: int = (
+        -1
+    )  # version of that table when the standing was read: what readers saw then, be it somebody else's rows
 
     def of(self, table: str) -> TableVersion | None:
         """The version that the view stands at for one base table."""
@@ -54,7 +57,8 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
         if found is not None:
             touched = classify((*later, *_meanwhile(log, found))) is not CommitClass.NOOP
             # Later commits that moved no rows show the same contents, and stay readable for longer.
-            return replace(found, touched=touched, state_version=commit.version if touched else log.version())
+            shown = commit.version if touched else log.version()
+            return replace(found, touched=touched, state_version=shown, newest=log.version())
         later.append(commit)
     return None
 

@@ -22,7 +22,7 @@ def validate_view(
     session: Session, name: str, measure_full: bool = False, run_id: str | None = None
 ) -> ValidationReport:
     """Compare the view's rows with its query's, as bags, at pinned versions; store and return the outcome."""
-    view = session.catalog.view(name)
+    view, spark = session.catalog.view(name), session.spark  # which may take seconds to open, in which batches commit
     now = standing(session, view)
     if now is None:
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
@@ -30,10 +30,10 @@ def validate_view(
     compiled = session.compiled(view)
     relations = session.relations(view)
     report = compare(
-        session.spark,
+        spark,
         view.name,
         session.relation(view.name),
-        session.log(view.location).version(),  # what readers see, be it somebody else's rows
+        now.newest,
         full_job(compiled, Reason.REQUESTED),
         compiled.visible_sql,
         batch,

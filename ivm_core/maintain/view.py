@@ -9,8 +9,6 @@ seen, and refuses the second of two concurrent commits of one number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -26,6 +24,7 @@ from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, Que
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.columns import check_columns
+from ivm_core.maintain.current import as_compiled, locked
 from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before, same_tables
 from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
@@ -39,7 +38,6 @@ from ivm_core.plan.definition import Policy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LOCK_WAIT_SECONDS = 3600.0
 MOST_ROWS_ABOVE = 100_000  # of a state that is written anew although other views read it
 MENDED = Decision(Strategy.REPAIR, Reason.REPAIRED)
 
@@ -48,10 +46,11 @@ def build(
     session: Session, view: ViewRecord, reason: Reason, run_id: str | None = None, cut: Cut | None = None
 ) -> MaintenanceReport:
     """Compute the whole state at the newest versions, or at a cut, as the view's next batch."""
-    with _locked(session, view):
+    with locked(session, view) as view:
         now = _settle(session, view)
         if now is not None and reason is Reason.FIRST_BUILD:
             return MaintenanceReport(view.name, Strategy.NOOP, Reason.ALREADY_CURRENT)
+        view = as_compiled(session, view)
         return _full(session, view, now, cut or Cut(()), Decision(Strategy.FULL, reason), run_id)
 
 
@@ -64,9 +63,11 @@ def maintain_view(
 ) -> MaintenanceReport:
     """Bring the view to the cut, or find it there already. Raises IvmError; the view then stands where it stood."""
     started = WORK_CLOCK.now()
-    with _locked(session, view):
+    with locked(session, view) as view:
         now = _settle(session, view)
         unfinished = session.catalog.open_intents(view.name)
+        if unfinished:
+            view = as_compiled(session, view)
         if unfinished and now is not None and unfinished[0].strategy is Strategy.REWIND:
             finish(session, view, unfinished[0])
             now = _settle(session, view)
@@ -75,10 +76,12 @@ def maintain_view(
         if now is None:
             return _full(session, view, None, cut, Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
         batch = next_batch(session, view, now, cut)
+        if _arrived(view, now, batch) and policy is not Policy.FULL:
+            return nothing_done(view, batch, now.number, WORK_CLOCK.now() - started)
+        view = as_compiled(session, view)
+        batch = replace(batch, fingerprint=view.fingerprint)
         if policy is Policy.FULL and not now.touched:
             return _full(session, view, now, cut, Decision(Strategy.FULL, Reason.REQUESTED), run_id)
-        if _arrived(view, now, batch):
-            return nothing_done(view, batch, now.number, WORK_CLOCK.now() - started)
         decision = decide_to_run(session, view, now, batch, policy)
         if decision.strategy is Strategy.FULL:
             return _full(session, view, now, cut, decision, run_id)
@@ -96,10 +99,11 @@ def rewind_view(
     Where that batch or what leads on from it can no longer be read, the view is computed anew at the cut, be that earlier
     than where it stands. Raises NotIncrementalError where its policy forbids that; the view then stands where it stood.
     """
-    with _locked(session, view):
+    with locked(session, view) as view:
         now = _settle(session, view)
         if now is None or is_done(session, view, run_id):
             return None
+        view = as_compiled(session, view)
         target = where_to(session, view, now, instant, cut, policy)
         if isinstance(target, Standing):
             try:
@@ -114,10 +118,11 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
 
     An open intent is abandoned: its batch would start from rows that differ.
     """
-    with _locked(session, view):
+    with locked(session, view) as view:
         now = _settle(session, view)
         if now is None:
             return _full(session, view, None, Cut(()), Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
+        view = as_compiled(session, view)
         way = way_to_repair(session, view, now)
         if isinstance(way, MaintenanceJob):
             _abandon(session, view)
@@ -146,17 +151,6 @@ def _arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
     return none_replaced and not batch.changed and not now.touched and now.fingerprint == view.fingerprint
 
 
-@contextmanager
-def _locked(session: Session, view: ViewRecord) -> Iterator[None]:
-    with session.catalog.lock(view.name, LOCK_WAIT_SECONDS) as acquired:
-        if not acquired:
-            raise Busy(
-                f"Another process has maintained {view.name} for {LOCK_WAIT_SECONDS:.0f} seconds. Nothing was changed; run "
-                "again when it is done."
-            )
-        yield
-
-
 def _settle(session: Session, view: ViewRecord) -> Standing | None:
     """Finish the bookkeeping of a batch whose process died after its commit; return where the view stands."""
     now = standing(session, view)
@@ -181,6 +175,7 @@ def _finish(
         return now
     decision = decide_to_run(session, view, now, batch, policy)
     if decision.strategy is Strategy.FULL:
+        _abandon(session, view)  # the next batch is one for the cut, and may be another
         return now
     try:
         _run(session, view, batch, decision, run_id)

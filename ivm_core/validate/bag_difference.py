@@ -22,9 +22,10 @@ def bag_difference(expected: str, actual: str, columns: Sequence[str], approxima
     """The rows in which the relations ``expected`` and ``actual`` differ, with ``COPIES``.
 
     ``approximate``: columns that come from sums of floating-point numbers, whose order no query fixes. They are
-    compared per group of the other columns: equal counts, and sums equal up to ``RELATIVE_TOLERANCE``. A group that
-    differs is shown once, with the sums of its approximate columns and the difference in copies, or 1 where only
-    sums differ.
+    compared per group of the other columns up to ``RELATIVE_TOLERANCE``: a single one value by value, the first with the
+    first in order of size; of several, whose order of size two evaluations need not share, the counts, the sums and the
+    sums of squares. What differs is shown once, with the sums of its approximate columns and the difference in copies,
+    or 1 where only values differ.
     """
     exact = [name for name in columns if name not in approximate]
     inexact = [name for name in columns if name in approximate]
@@ -63,9 +64,12 @@ def _exact_difference(expected: str, actual: str, columns: Sequence[str]) -> exp
 def _approximate_difference(expected: str, actual: str, exact: Sequence[str], inexact: Sequence[str]) -> exp.Query:
     """Per group of the exact columns: counts on each side, and the sums of the approximate columns with their sizes.
 
-    NULL, NaN and the infinities are compared exactly: which of them a value is belongs to the group.
+    NULL, NaN and the infinities are compared exactly: which of them a value is belongs to the group. So does its place
+    among the values of the group where there is one approximate column.
     """
     sides = []
+    groups = [*_columns(exact), *(_column(_part("kind", name)) for name in inexact)]
+    alone = len(inexact) == 1
     for relation, sign in ((expected, 1), (actual, -1)):
         selected: list[exp.Expr] = [*_columns(exact), _named(exp.Literal.number(sign), COPIES)]
         for name in inexact:
@@ -76,25 +80,58 @@ def _approximate_difference(expected: str, actual: str, exact: Sequence[str], in
                 _named(exp.Neg(this=finite) if sign < 0 else finite, _part("difference", name)),
                 _named(exp.Abs(this=finite.copy()), _part("size", name)),
             ]
+            if alone:
+                by = exp.Order(expressions=[exp.Ordered(this=finite.copy(), nulls_first=True)])
+                partition = [*_columns(exact), _kind(name)]
+                place = exp.Window(this=exp.RowNumber(), partition_by=partition, order=by)
+                selected.append(_named(place, _part("place", name)))
+            else:
+                square = exp.Mul(this=finite.copy(), expression=finite.copy())
+                selected.append(
+                    _named(exp.Neg(this=exp.Paren(this=square)) if sign < 0 else square, _part("squares", name))
+                )
+                selected.append(_named(square.copy(), _part("square", name)))
         sides.append(exp.select(*selected).from_(_table(relation)))
     both = exp.union(*sides, distinct=False).subquery("both")
-    summed, zero = exp.Sum(this=_column(COPIES)), exp.Literal.number(0)
-    differs: list[exp.Expr] = [exp.NEQ(this=summed, expression=zero)]
-    for name in inexact:
-        difference, size = (exp.Sum(this=_column(_part(part, name))) for part in ("difference", "size"))
-        allowed = exp.Mul(this=size, expression=_double(exp.Literal.string(repr(RELATIVE_TOLERANCE))))
-        differs.append(exp.GT(this=exp.Abs(this=difference), expression=allowed))
-    only_sums = exp.If(this=exp.EQ(this=summed.copy(), expression=zero.copy()), true=exp.Literal.number(1))
-    copies = exp.Case(ifs=[only_sums], default=summed.copy())
-    groups = [*_columns(exact), *(_column(_part("kind", name)) for name in inexact)]
+    summed, zero, one = exp.Sum(this=_column(COPIES)), exp.Literal.number(0), exp.Literal.number(1)
+    unequal = exp.or_(*(_unequal(name, "difference", "size") for name in inexact))
+    if alone:
+        # A value without a counterpart moves all larger ones by a place: then only the count is told, of the whole group.
+        among, flag = _column(_part("place", inexact[0])), _part("unequal", inexact[0])
+        marked = exp.Case(ifs=[exp.If(this=unequal, true=one.copy())], default=zero.copy())
+        both = (
+            exp.select(
+                *groups,
+                _named(exp.Sum(this=_column(inexact[0])), inexact[0]),
+                _named(summed, COPIES),
+                _named(marked, flag),
+            )
+            .from_(both)
+            .group_by(*groups, among)
+            .subquery("pairs")
+        )
+        unequal = exp.EQ(this=exp.Max(this=_column(flag)), expression=one.copy())
+    else:
+        unequal = exp.or_(unequal, *(_unequal(name, "squares", "square") for name in inexact))
+    only_values = exp.If(this=exp.EQ(this=summed.copy(), expression=zero.copy()), true=one)
+    copies = exp.Case(ifs=[only_values], default=summed.copy())
     return (
         exp.select(
             *_columns(exact), *(_named(exp.Sum(this=_column(name)), name) for name in inexact), _named(copies, COPIES)
         )
         .from_(both)
-        .group_by(*groups)
-        .having(exp.or_(*differs))
+        .group_by(*(group.copy() for group in groups))
+        .having(exp.or_(exp.NEQ(this=summed.copy(), expression=zero), unequal))
     )
+
+
+def _unequal(name: str, difference: str, size: str) -> exp.Expr:
+    """The sum of differences is more than the tolerance of the sum of sizes; of sums past all numbers nothing is said."""
+    differing, whole = (exp.Sum(this=_column(_part(part, name))) for part in (difference, size))
+    allowed = exp.Mul(this=whole, expression=_double(exp.Literal.string(repr(RELATIVE_TOLERANCE))))
+    beyond = exp.GT(this=exp.Abs(this=differing), expression=allowed)
+    finite = exp.LT(this=whole.copy(), expression=_double(exp.Literal.string("Infinity")))
+    return exp.paren(exp.and_(beyond, finite))
 
 
 def _kind(name: str) -> exp.Expr:

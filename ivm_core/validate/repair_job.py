@@ -17,6 +17,8 @@ from ivm_core.job.build import full_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import VANISHED, Input, MaintenanceJob, Slice, Step, Write, WriteKind
 from ivm_core.plan.nodes import HIDDEN_PREFIX, WEIGHT
+from ivm_core.plan.schema import types_of
+from ivm_core.plan.types import holds_variants
 from ivm_core.validate.bag_difference import COPIES, bag_difference
 
 STORED = f"{HIDDEN_PREFIX}state_found"  # the state's rows as the batch finds them
@@ -26,12 +28,15 @@ _TWICE = "a group is stored more than once"
 
 
 def repair_job(view: CompiledView) -> MaintenanceJob | None:
-    """The job for a batch whose tables stand still. None where the state is one group: then it is computed anew.
+    """The job for a batch whose tables stand still. None where the state is one group, or has variants, which no GROUP BY
+    compares: then it is computed anew.
 
     The job fails as drift where a group is stored more than once: no write by keys can mend that.
     """
     whole, layout = full_job(view, Reason.REPAIRED), view.layout
     columns = layout.stored.names
+    if any(holds_variants(type_) for type_ in types_of(layout.stored).values()):
+        return None
     difference = bag_difference(whole.write.step, STORED, columns)
     if layout.kind is StateKind.BAG:
         steps: tuple[Step, ...] = (_step(_CHANGES, _weighted(columns, difference), "the rows that differ"),)

@@ -77,6 +77,9 @@ FLOATS = {"k": "VARCHAR", "x": "DOUBLE"}
         ([("a", 0.0)], [("a", -0.0)], False),
         ([("a", 1e300)], [("a", 1e300 * (1 + 1e-13))], False),
         ([(None, 1.0)], [], True),
+        ([("a", 1.0), ("a", 3.0)], [("a", 2.0), ("a", 2.0)], True),
+        ([("a", 0.1 + 0.2), ("a", 0.3), ("a", 7.0)], [("a", 0.3), ("a", 7.0), ("a", 0.3)], False),
+        ([("a", 5.0), ("a", None), ("b", 5.0)], [("a", None), ("a", 5.0), ("b", 5.0)], False),
     ],
 )
 def test_sums_of_floats_differ_beyond_a_tolerance(expected: Rows, actual: Rows, differs: bool) -> None:
@@ -85,12 +88,37 @@ def test_sums_of_floats_differ_beyond_a_tolerance(expected: Rows, actual: Rows, 
     assert bool(_spelled(expected, actual, types)) is differs
 
 
-def _spelled(expected: Rows, actual: Rows, types: dict[str, str]) -> Counter[Any]:
+def test_a_group_that_lacks_a_value_is_told_of_once() -> None:
+    values = [("a", float(number)) for number in range(6)]
+    (found,) = _spelled(values, values[1:], FLOATS).items()
+    assert (found[0][0], found[1]) == ("a", 1)
+
+
+SEVERAL = {"k": "VARCHAR", "x": "DOUBLE", "y": "DOUBLE"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "differs"),
+    [
+        ([("a", 1.0, 0.3), ("a", 2.0, 0.1 + 0.2)], [("a", 2.0, 0.3), ("a", 1.0, 0.1 + 0.2)], False),
+        ([("a", 1.0, 5.0), ("a", 3.0, 5.0)], [("a", 2.0, 5.0), ("a", 2.0, 5.0)], True),
+        ([("a", 1e200, 5.0)], [("a", 1e200, 5.0)], False),
+        ([("a", 1e200, 5.0)], [("a", 2e200, 5.0)], True),
+        ([("a", 1.0, None)], [("a", 1.0, 0.0)], True),
+    ],
+)
+def test_several_columns_of_floats(expected: Rows, actual: Rows, differs: bool) -> None:
+    assert bool(_spelled(expected, actual, SEVERAL, ("x", "y"))) is differs
+
+
+def _spelled(
+    expected: Rows, actual: Rows, types: dict[str, str], approximate: tuple[str, ...] = ("x",)
+) -> Counter[Any]:
     from ivm_core.validate import bag_difference as module
 
     original = module._SPECIAL
     module._SPECIAL = ("nan", "inf", "-inf")
     try:
-        return difference(expected, actual, types, ("x",))
+        return difference(expected, actual, types, approximate)
     finally:
         module._SPECIAL = original

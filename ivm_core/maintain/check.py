@@ -1,0 +1,83 @@
+"""A definition compiled over the tables that the session knows, and checked against Spark's own analysis."""
+
+from __future__ import annotations
+
+from ivm_core.catalog.model import TableRecord
+from ivm_core.cost.model import Reason
+from ivm_core.engine.functions import check_functions
+from ivm_core.engine.tables import analyse, describe_table
+from ivm_core.errors import DefinitionError, NoRule, NotIncrementalError, UnknownTableError
+from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.strategy import strategy_of
+from ivm_core.maintain.session import Session
+from ivm_core.plan.clock import CLOCK, spell_for_spark
+from ivm_core.plan.definition import Policy, ViewDefinition
+from ivm_core.plan.schema import TableSchema
+from ivm_core.plan.table_names import tables_of
+from ivm_core.plan.to_sql import to_sql
+
+Columns = tuple[tuple[str, str], ...]  # name and Spark type
+
+
+def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledView, Columns]:
+    """Compile a definition and compare it with Spark's own analysis, without creating anything.
+
+    Also returns the columns with their Spark types.
+    """
+    compiled = compile_checked(session, definition)
+    analysed = analyse(session.spark_with_names, spell_for_spark(definition.query).sql(dialect="spark"))
+    names = tuple(name for name, _ in analysed)
+    if tuple(n.lower() for n in names) != tuple(n.lower() for n in compiled.columns):
+        raise DefinitionError(
+            f"{definition.name}: the compiled query has the columns {', '.join(compiled.columns)}, Spark's own analysis "
+            f"gives {', '.join(names)}. Give every column an alias with AS."
+        )
+    if CLOCK not in compiled.tables:  # no table of that name could be analysed
+        _check_types(definition.name, analysed, analyse(session.spark_with_names, to_sql(compiled.plan)))
+    if definition.policy is Policy.INCREMENTAL_STRICT:
+        try:
+            strategy_of(compiled)
+        except NoRule as error:
+            raise NotIncrementalError(
+                f"{definition.name} has the policy incremental_strict, but {error}. Change the query, or set "
+                "ivm.refresh_policy to 'incremental' or 'auto'.",
+                reason=Reason.UNSUPPORTED_OPERATOR,
+            ) from None
+    return compiled, tuple((name, type_) for name, (_, type_) in zip(compiled.columns, analysed, strict=True))
+
+
+def _check_types(view: str, written: Columns, compiled: Columns) -> None:
+    """Raise DefinitionError where a column of the compiled query has another type than Spark gives the text as written."""
+    for (name, wanted), (_, made) in zip(written, compiled, strict=True):
+        if wanted != made:
+            raise DefinitionError(
+                f"{view}: the compiled query makes {name} a {made}, Spark's own analysis a {wanted}. Write the column "
+                "otherwise, or CAST it."
+            )
+
+
+def compile_checked(session: Session, definition: ViewDefinition) -> CompiledView:
+    """Compile a definition over the tables and the functions that the session knows."""
+    schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
+    check_functions(session.spark_with_names, definition.query)
+    return compile_view(definition.name, definition.query, schemas)
+
+
+def resolve_table(session: Session, name: str) -> TableSchema:
+    """The schema of a table named in a query, registered on the way where only the Spark session knew it."""
+    if session.catalog.find_view(name) is not None or session.is_described(name):
+        return session.schema(name)
+    known = session.catalog.table(name)
+    try:
+        info = describe_table(session.spark_with_names, name)
+    except UnknownTableError:
+        close = ", ".join(sorted(t.name for t in session.catalog.tables())[:10])
+        raise UnknownTableError(
+            f"There is no table or view {name}." + (f" The catalogue knows {close}." if close else ""), construct=name
+        ) from None
+    if known is None or known.table_id != info.table_id or known.columns != info.columns:
+        keys = (known.primary_key, known.foreign_keys) if known else ((), ())
+        known = TableRecord(name, info.table_id, info.location, info.columns, *keys, properties=info.properties)
+        session.catalog.upsert_table(known)
+    session.note_described(name)
+    return session.schema(name)
