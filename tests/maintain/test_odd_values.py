@@ -142,6 +142,9 @@ def test_rows_with_variants_and_maps_are_told_apart(engine, spark, documents, re
         "spread": "SELECT d.id, e.v, e.m FROM odd.docs d LATERAL VIEW OUTER inline(l) e",
     }
     follow(engine, spark, queries, *documents)
+    for name, query in queries.items():
+        assert engine.repair(f"odd.{name}").error is None
+        assert not difference(engine.read(f"odd.{name}"), spark.sql(query)), name
 
 
 def test_conditions_over_fields_of_variants_and_maps(engine, spark, documents):
