@@ -1,7 +1,8 @@
 """Spark's SQL read so that it can be written again unchanged: sqlglot's dialect without the readings that lose something.
 
 sqlglot reads some functions as others of a different meaning, type or name: ``to_char(x, '99')`` as a cast without its
-format, ``listagg(x)`` with a comma that Spark does not put, ``max_by(x, y, 3)`` without its 3.
+format, ``listagg(x)`` with a comma that Spark does not put, ``max_by(x, y, 3)`` without its 3, ``log10(x)`` as
+``log(10, x)``, which differs in its last bits.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 CALLED = "called"  # in an expression's meta: the name that a function was called by, where it has several
 
-_AS_WRITTEN = ("collate", "parse_json", "percentile_cont", "percentile_disc", "to_char", "unix_date")
+_AS_WRITTEN = ("collate", "log10", "parse_json", "percentile_cont", "percentile_disc", "to_char", "unix_date")
+
+_INTERVAL_UNITS = frozenset(
+    f"{unit}{plural}"
+    for unit in (
+        "NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR",
+    )
+    for plural in ("", "S")
+)  # fmt: skip
 
 Builder = Callable[[list[exp.Expr]], exp.Expr]
 _BUILDERS: dict[str, Builder] = _Parser.FUNCTIONS
@@ -46,6 +55,16 @@ def _of_two(name: str, kind: type[exp.Expression]) -> Builder:
     return lambda args: kind(this=args[0], expression=args[1]) if len(args) == 2 else as_written(name)(args)
 
 
+def _of_unit(name: str, place: int) -> Builder:
+    """``date_trunc('month', x)``; sqlglot would take a unit that is not written out for the name of one."""
+
+    def build(args: list[exp.Expr]) -> exp.Expr:
+        known = len(args) == 2 and args[place].is_string
+        return _BUILDERS[name.upper()](args) if known else as_written(name)(args)
+
+    return build
+
+
 class SparkParser(_Parser):
     """sqlglot's parser with other readings of a few functions, ``window(…)`` in GROUP BY, and ``variant:path``."""
 
@@ -54,6 +73,8 @@ class SparkParser(_Parser):
         **_BUILDERS,
         **{name.upper(): as_written(name) for name in _AS_WRITTEN},
         **{name.upper(): _called(name) for name in ("lcase", "ucase", "mod")},
+        "DATE_TRUNC": _of_unit("date_trunc", 0),
+        "TRUNC": _of_unit("trunc", 1),
         "MAX_BY": _of_two("max_by", exp.ArgMax),
         "MIN_BY": _of_two("min_by", exp.ArgMin),
     }
@@ -74,6 +95,46 @@ class SparkParser(_Parser):
             ],
             sql,
         )
+
+    def _parse_interval(self, require_interval: bool = True, parse_function_unit: bool = True) -> exp.Interval | None:
+        """One literal. sqlglot would add what follows, without parentheses, and go on over a plus to any number."""
+        several = self._parse_units()
+        if several is not None:
+            return several
+        index = self._index
+        if not self._match(TokenType.INTERVAL) and require_interval:
+            return None
+        value = self._parse_primary() if self._match(TokenType.STRING, advance=False) else self._parse_term()
+        bare = isinstance(value, exp.Column) and not value.table and not value.this.quoted
+        unit = self._curr.text.upper() if self._curr else None
+        if value is None or (bare and unit is not None and unit not in self.dialect.VALID_INTERVAL_UNITS):
+            self._retreat(index)  # a column called interval
+            return None
+        return self._parse_interval_span(value, parse_function_unit=parse_function_unit)
+
+    def _parse_units(self) -> exp.Interval | None:
+        """``INTERVAL 1 DAY 2 HOURS`` → ``INTERVAL '1 DAY 2 HOURS'``, of the same value and type in Spark."""
+        index = self._index
+        parts: list[str] = []
+        if self._match(TokenType.INTERVAL):
+            while (part := self._parse_value_and_unit()) is not None:
+                if part[0] in "+-" and parts:
+                    self.raise_error("Write INTERVAL in front of each part that is added or subtracted")
+                parts.append(part)
+        if len(parts) < 2:
+            self._retreat(index)
+            return None
+        return self.expression(exp.Interval(this=exp.Literal.string(" ".join(parts))))
+
+    def _parse_value_and_unit(self) -> str | None:
+        index = self._index
+        sign = self._prev.text if self._match_set((TokenType.PLUS, TokenType.DASH)) else ""
+        if self._match_set((TokenType.NUMBER, TokenType.STRING)):
+            value = f"{sign}{self._prev.text.strip()}"
+            if self._match_texts(_INTERVAL_UNITS) and re.fullmatch(r"[-+]?[\d.]+", value):
+                return f"{value} {self._prev.text.upper()}"
+        self._retreat(index)
+        return None
 
     def _build_json_extract(
         self, this: exp.Expr | None, path_parts: list[exp.JSONPathPart]

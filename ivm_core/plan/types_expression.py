@@ -54,7 +54,7 @@ _SAME_AS_FIRST = (
     exp.Window, exp.Filter, exp.ArrayFilter, exp.ArraySort, exp.BitwiseAndAgg, exp.BitwiseOrAgg, exp.BitwiseXorAgg,
 )  # fmt: skip
 _NAMED = {
-    **dict.fromkeys(("hypot", "expm1", "log1p", "e"), "double"),
+    **dict.fromkeys(("hypot", "expm1", "log10", "log1p", "e"), "double"),
     "timestamp_micros": "timestamp",
 }
 _EXTRACTED_INT = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "DOY", "HOUR", "MINUTE")
@@ -217,7 +217,8 @@ def _decimal_arithmetic(
 def _shifted(moment: Type | None, interval: exp.Interval) -> Type | None:
     """A date plus whole days or months stays a date."""
     unit = interval.args.get("unit")
-    whole_days = isinstance(unit, exp.Var) and unit.name.upper().removesuffix("S") in _DAY_UNITS
+    units = [unit.name] if isinstance(unit, exp.Var) else [] if unit else [*filter(str.isalpha, interval.name.split())]
+    whole_days = bool(units) and all(each.upper().removesuffix("S") in _DAY_UNITS for each in units)
     if moment in ("timestamp", "timestamp_ntz"):
         return moment
     return "date" if moment == "date" and whole_days else None

@@ -6,6 +6,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import Aggregate, Changes, Generate, Named, Project, Scan, ScanColumn, UnionAll, column
 from ivm_core.plan.schema import TableSchema, type_of, types_of
 from ivm_core.plan.types import adjusted, common_type, simple_string
@@ -34,6 +35,11 @@ TYPES = dict(COLUMNS)
         ("sum(i)", "bigint"),
         ("avg(i)", "double"),
         ("st.y", "decimal(4,2)"),
+        ("dt - INTERVAL '1 YEAR 2 MONTHS'", "date"),
+        ("dt + INTERVAL '1 WEEK 2 DAYS'", "date"),
+        ("dt - INTERVAL '1 DAY 2 HOURS'", None),
+        ("dt - INTERVAL '1-2' YEAR TO MONTH", None),
+        ("ts - INTERVAL '1 DAY 2 HOURS'", "timestamp"),
         ("unknown_function(i)", None),
         ("coalesce(s, i)", None),
     ],
@@ -43,6 +49,10 @@ def test_types_of_expressions(sql: str, expected: str | None) -> None:
     if sql == "st.y":
         expression = exp.Dot(this=column("st"), expression=exp.to_identifier("y"))
     assert type_of(expression, TYPES) == expected
+
+
+def test_a_logarithm_that_stays_as_it_is_written_is_a_double() -> None:
+    assert type_of(sqlglot.parse_one("log10(p)", dialect=SparkAsWritten), TYPES) == "double"
 
 
 @pytest.mark.parametrize(
