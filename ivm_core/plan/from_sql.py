@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, InvalidNameError
 from ivm_core.plan.determinism import break_ties, check_determinism
-from ivm_core.plan.from_sql_order import bind_limit, order_items
+from ivm_core.plan.from_sql_order import bind_limit, order_items, ordinal
 from ivm_core.plan.from_sql_recursive import names_itself
 from ivm_core.plan.from_sql_select import bind_select
 from ivm_core.plan.from_sql_tables import bind_table, bind_values
@@ -149,11 +149,9 @@ def _ordered(relation: Relation, query: exp.Expr, scope: Scope) -> Relation:
     order = []
     for item in order_items(query):
         bound = resolve(item, scope)
-        if isinstance(bound.this, exp.Literal) and not bound.this.is_string:
-            position = int(bound.this.this)
-            if not 1 <= position <= len(relation.fields):
-                raise complaint(DefinitionError, f"ORDER BY {position}: there is no such column.", item, "ORDER BY")
-            bound.set("this", column(relation.fields[position - 1].name))
+        place = ordinal(bound.this, len(relation.fields), "ORDER BY")
+        if place is not None:
+            bound.set("this", column(relation.fields[place].name))
         if bound.find(exp.Placeholder):
             raise refusal("a subquery in ORDER BY", item)
         order.append(bound)

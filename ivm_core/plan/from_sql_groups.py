@@ -12,6 +12,7 @@ from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
 from ivm_core.plan.correlation import group_by_correlation, key_position
 from ivm_core.plan.from_sql_aggregates import empty_value, has_aggregate, replace_aggregates, spell_aggregate
+from ivm_core.plan.from_sql_order import ordinal
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import (
     Aggregate,
@@ -242,13 +243,11 @@ def _sets(groups: Groups, node: exp.Expr, items: list[tuple[str | None, exp.Expr
 
 
 def _key(item: exp.Expr, items: list[tuple[str | None, exp.Expr]], scope: Scope) -> tuple[exp.Expression, str]:
-    if isinstance(item, exp.Literal) and not item.is_string:
-        position = int(item.this)
-        if not 1 <= position <= len(items):
-            raise complaint(DefinitionError, f"GROUP BY {position}: there is no such column.", item, "GROUP BY")
-        label, item = items[position - 1]
+    place = ordinal(item, len(items), "GROUP BY")
+    if place is not None:
+        label, item = items[place]
         if has_aggregate(item):
-            raise complaint(DefinitionError, f"GROUP BY {position} is an aggregate.", item, "GROUP BY")
+            raise complaint(DefinitionError, f"GROUP BY {place + 1} is an aggregate.", item, "GROUP BY")
         return resolve(item, scope), label or "key"
     if isinstance(item, exp.Column) and match_field(scope, tuple(p.name for p in item.parts), item) is None:
         for label, selected in items:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ivm_core.errors import NondeterministicError
+from ivm_core.errors import DefinitionError, NondeterministicError
 from ivm_core.plan.block import Block
 from ivm_core.plan.correlation import join_outer_values, sides_of
 from ivm_core.plan.nodes import Filter, Limit, Named, Window, column
@@ -24,6 +24,16 @@ def order_items(query: exp.Expr) -> list[exp.Expression]:
         width = len(query.selects) if isinstance(query, exp.Query) else 0
         return [_with_key(items[0], exp.Literal.number(position)) for position in range(1, width + 1)]
     return items
+
+
+def ordinal(key: exp.Expr, count: int, clause: str) -> int | None:
+    """``ORDER BY 2`` → 1, the place of the second of ``count`` items. Other numbers (1.5) are constants as in Spark."""
+    if not isinstance(key, exp.Literal) or key.is_string or not str(key.this).isdigit():
+        return None
+    position = int(key.this)
+    if not 1 <= position <= count:
+        raise complaint(DefinitionError, f"{clause} {position}: there is no such column.", key, clause)
+    return position - 1
 
 
 def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression], scope: Scope) -> Relation:

@@ -13,7 +13,7 @@ from ivm_core.plan.correlation import join_outer_values, sides_of
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
-from ivm_core.plan.from_sql_order import bind_limit, order_items
+from ivm_core.plan.from_sql_order import bind_limit, order_items, ordinal
 from ivm_core.plan.from_sql_tables import bind_from
 from ivm_core.plan.from_sql_time_windows import place_windows
 from ivm_core.plan.from_sql_windows import add_windows, name_windows
@@ -110,13 +110,10 @@ def _bind_filter(select: exp.Select, clause: str, scope: Scope) -> exp.Expressio
 
 def _ordinal(item: exp.Expression, bound: list[exp.Expression]) -> exp.Expression:
     """ORDER BY 2 → the second item."""
-    key = item.this
-    if isinstance(key, exp.Literal) and not key.is_string:
-        position = int(key.this)
-        if not 1 <= position <= len(bound):
-            raise complaint(DefinitionError, f"ORDER BY {position}: there is no such column.", item, "ORDER BY")
+    place = ordinal(item.this, len(bound), "ORDER BY")
+    if place is not None:
         item = item.copy()
-        item.set("this", bound[position - 1].copy())
+        item.set("this", bound[place].copy())
     return item
 
 

@@ -58,8 +58,10 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
             line=line,
             column=max(1, column - len(near) + 1) if column else None,
         ) from error
-    except (ValueError, IndexError) as error:  # sqlglot's, of the arguments of a call
+    except ValueError as error:  # sqlglot's, of the arguments of a call
         raise DefinitionError(f"The SQL cannot be parsed: {error}", construct="syntax") from error
+    except (AssertionError, AttributeError, LookupError, TypeError) as error:  # where it takes something to be there
+        raise DefinitionError("The SQL cannot be parsed: something is missing in it.", construct="syntax") from error
     found = [tree for tree in trees if tree is not None]
     _note_written_names(found, tokens)
     return found
