@@ -15,8 +15,9 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 from sqlglot.generators.spark import SparkGenerator
-from sqlglot.parsers.spark import SparkParser as _Parser
 from sqlglot.tokenizer_core import Token, TokenType
+
+from ivm_core.plan.pipes import PipeParser
 
 CALLED = "called"  # in an expression's meta: the name that a function was called by, where it has several
 
@@ -31,7 +32,7 @@ _INTERVAL_UNITS = frozenset(
 )  # fmt: skip
 
 Builder = Callable[[list[exp.Expr]], exp.Expr]
-_BUILDERS: dict[str, Builder] = _Parser.FUNCTIONS
+_BUILDERS: dict[str, Builder] = PipeParser.FUNCTIONS
 
 
 def as_written(name: str) -> Builder:
@@ -65,10 +66,11 @@ def _of_unit(name: str, place: int) -> Builder:
     return build
 
 
-class SparkParser(_Parser):
+class SparkParser(PipeParser):
     """sqlglot's parser with other readings of a few functions, ``window(…)`` in GROUP BY, and ``variant:path``."""
 
     COLON_IS_VARIANT_EXTRACT = True
+    SUPPORTS_TABLE_QUERY = True  # TABLE t
     FUNCTIONS: ClassVar = {
         **_BUILDERS,
         **{name.upper(): as_written(name) for name in _AS_WRITTEN},
@@ -79,7 +81,7 @@ class SparkParser(_Parser):
         "MIN_BY": _of_two("min_by", exp.ArgMin),
     }
     FUNCTION_PARSERS: ClassVar = {
-        **{name: parse for name, parse in _Parser.FUNCTION_PARSERS.items() if name not in ("MAX_BY", "MIN_BY")},
+        **{name: parse for name, parse in PipeParser.FUNCTION_PARSERS.items() if name not in ("MAX_BY", "MIN_BY")},
         **dict.fromkeys(("LISTAGG", "STRING_AGG"), lambda self: _with_separator(self._parse_string_agg())),
     }
 
