@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 from sqlglot.generators.spark import SparkGenerator
@@ -66,6 +67,15 @@ def _of_unit(name: str, place: int) -> Builder:
     return build
 
 
+def _to_date(args: list[exp.Expr], dialect: Dialect) -> exp.Expr:
+    """``to_date(s, 'yyyy-MM-dd')``, which takes less than ``to_date(s)``; sqlglot writes the one for the other."""
+    if len(args) == 2 and args[1].is_string and args[1].name == "yyyy-MM-dd":
+        return as_written("to_date")(args)
+    made = PipeParser.FUNCTIONS["TO_DATE"](args, dialect)
+    assert isinstance(made, exp.Expr)
+    return made
+
+
 class SparkParser(PipeParser):
     """sqlglot's parser with other readings of a few functions, ``window(…)`` in GROUP BY, and ``variant:path``."""
 
@@ -75,6 +85,7 @@ class SparkParser(PipeParser):
         **_BUILDERS,
         **{name.upper(): as_written(name) for name in _AS_WRITTEN},
         **{name.upper(): _called(name) for name in ("lcase", "ucase", "mod")},
+        "TO_DATE": _to_date,
         "DATE_TRUNC": _of_unit("date_trunc", 0),
         "TRUNC": _of_unit("trunc", 1),
         "MAX_BY": _of_two("max_by", exp.ArgMax),
@@ -87,6 +98,7 @@ class SparkParser(PipeParser):
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """The statements' trees. ``WINDOW (`` is a call: the clause of that name goes on with a name."""
+        raw_tokens = _without_time_zone(raw_tokens)
         following = [*raw_tokens[1:], None]
         return super().parse(
             [
@@ -199,3 +211,18 @@ def _with_separator(call: exp.GroupConcat) -> exp.GroupConcat:
 
 def _as_name(token: Token) -> Token:
     return Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+
+
+def _without_time_zone(tokens: list[Token]) -> list[Token]:
+    """``TIMESTAMP WITHOUT TIME ZONE`` as the one word for it; sqlglot skips what follows the first."""
+    made: list[Token] = []
+    rest = 0
+    for place, token in enumerate(tokens):
+        if rest:
+            rest -= 1
+        elif [each.text.upper() for each in tokens[place : place + 4]] == ["TIMESTAMP", "WITHOUT", "TIME", "ZONE"]:
+            rest = 3
+            made.append(Token(TokenType.TIMESTAMPNTZ, "TIMESTAMP_NTZ", token.line, token.col, token.start, token.end))
+        else:
+            made.append(token)
+    return made

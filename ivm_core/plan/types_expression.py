@@ -56,6 +56,7 @@ _SAME_AS_FIRST = (
 _NAMED = {
     **dict.fromkeys(("hypot", "expm1", "log10", "log1p", "e"), "double"),
     "timestamp_micros": "timestamp",
+    "to_date": "date",
 }
 _EXTRACTED_INT = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "DOY", "HOUR", "MINUTE")
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")

@@ -193,6 +193,7 @@ dt - dt
 ts - ts
 to_date(s)
 to_date(s, 'yyyy')
+to_date(s, 'yyyy-MM-dd')
 date_trunc('month', ts)
 date_trunc('month', dt)
 date_trunc('month', nz)

@@ -51,8 +51,9 @@ def test_types_of_expressions(sql: str, expected: str | None) -> None:
     assert type_of(expression, TYPES) == expected
 
 
-def test_a_logarithm_that_stays_as_it_is_written_is_a_double() -> None:
-    assert type_of(sqlglot.parse_one("log10(p)", dialect=SparkAsWritten), TYPES) == "double"
+@pytest.mark.parametrize(("sql", "expected"), [("log10(p)", "double"), ("to_date(s, 'yyyy-MM-dd')", "date")])
+def test_types_of_functions_that_stay_as_they_are_written(sql: str, expected: str) -> None:
+    assert type_of(sqlglot.parse_one(sql, dialect=SparkAsWritten), TYPES) == expected
 
 
 @pytest.mark.parametrize(
