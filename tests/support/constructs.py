@@ -63,6 +63,8 @@ LIKE ANY, LIKE ALL | incremental | select a, s from t where s like any ('x%', '%
 star EXCEPT | incremental | select * except (c, d, n) from t
 star REPLACE, written with EXCEPT | incremental | select * except (a), a + 1 as a from u
 VALUES | incremental | select v.i, v.j from values (1, 'x'), (2, 'z') as v(i, j)
+TABLE | incremental | table u
+pipe syntax | incremental | from t |> where b > 1 |> join u on t.a = u.a |> aggregate sum(b) as total group by s |> where total > 2
 WITH | incremental | with big as (select a, b from t where b > 1) select big.a, u.k from big join u on big.a = u.a
 WITH, read twice | incremental | with q as (select a, b from t where b > 1) select x.a, y.b from q x join q y on x.a = y.b
 WITH RECURSIVE | affected | with recursive r as (select k, 1 as depth from w where k = 1 union all select r.k, depth + 1 from r where depth < 3) select k, depth from r
@@ -294,6 +296,7 @@ REFUSED = {
         "Spark has no such comparison: write x NOT IN (SELECT …).",
     ),
     "star REPLACE": ("select * replace (a + 1 as a) from u", "List the columns."),
+    "pipe operator SET": ("from u |> set a = a + 1", "Write |> SELECT * EXCEPT (a), … AS a."),
     "a subquery that refers past the one around it": (
         "select a, (select max(y) from w where w.k = (select max(k) from u where u.a = t.a)) as m from t",
         "Join the tables instead.",
