@@ -22,7 +22,16 @@ from ivm_core.plan.pipes import PipeParser
 
 CALLED = "called"  # in an expression's meta: the name that a function was called by, where it has several
 
-_AS_WRITTEN = ("collate", "log10", "parse_json", "percentile_cont", "percentile_disc", "to_char", "unix_date")
+_AS_WRITTEN = (
+    "collate",
+    "log10",
+    "parse_json",
+    "percentile_cont",
+    "percentile_disc",
+    "to_char",
+    "truncate",
+    "unix_date",
+)
 
 _INTERVAL_UNITS = frozenset(
     f"{unit}{plural}"
