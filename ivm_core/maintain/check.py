@@ -32,6 +32,12 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
             f"{definition.name}: the compiled query has the columns {', '.join(compiled.columns)}, Spark's own analysis "
             f"gives {', '.join(names)}. Give every column an alias with AS."
         )
+    for name, type_ in analysed:
+        if "interval " in type_:
+            raise DefinitionError(
+                f"{definition.name}: {name} is an {type_.upper()}, and Delta tables hold no intervals. CAST it to a STRING, or "
+                "compute with it where the view is read."
+            )
     if CLOCK not in compiled.tables:  # no table of that name could be analysed
         _check_types(definition.name, analysed, analyse(session.spark_with_names, to_sql(compiled.plan)))
     if definition.policy is Policy.INCREMENTAL_STRICT:

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.cost.model import Decision, Reason, Strategy
-from ivm_core.errors import IvmError, UnknownViewError
+from ivm_core.errors import DefinitionError, IvmError, UnknownViewError
 from ivm_core.maintain import validation
 from ivm_core.maintain import view as batches
 from tests.bags import difference
@@ -219,3 +219,9 @@ def test_a_cut_is_published_where_all_views_of_the_group_stand_at_it(place, spar
     engine.maintain(cut=early, run_id="late")
     published = engine.catalog.latest_cut(group)
     assert (published.run_id, len(published.states)) == ("all", 2)
+
+
+@pytest.mark.parametrize("item", ["interval 1 day 2 hours", "array(interval 3 months)"])
+def test_an_interval_is_no_column(place, item):
+    with pytest.raises(DefinitionError, match=r"i is an .*INTERVAL.*CAST"):
+        define(place(), f"SELECT id, {item} AS i FROM plans.t")
