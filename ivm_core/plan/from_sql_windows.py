@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
@@ -11,26 +13,61 @@ from ivm_core.plan.nodes import Named, Window, column, references
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.scope import complaint, refusal
 
+_PARTS = ("partition_by", "order", "spec")
+
 
 def name_windows(expression: exp.Expr, select: exp.Select) -> exp.Expr:
     """``OVER w`` with the definition of ``w`` from the WINDOW clause put in its place."""
-    if not any(window.args.get("alias") for window in expression.find_all(exp.Window)):
+    if not any(window.args.get("alias") for window in _own_windows(expression)):
         return expression
-    definitions = {window.name.lower(): window for window in select.args.get("windows") or []}
+    definitions = _definitions(select)
     expression = expression.copy()
-    for window in expression.find_all(exp.Window):
+    for window in _own_windows(expression):
         alias = window.args.get("alias")
         if alias is None:
             continue
-        definition = definitions.get(alias.name.lower())
-        if definition is None:
-            raise complaint(DefinitionError, f"There is no window {alias.name!r}.", alias, "WINDOW")
-        for part in ("partition_by", "order", "spec"):
+        definition = _defined(alias, definitions)
+        for part in _PARTS:
             value = definition.args.get(part)
             if value and not window.args.get(part):
                 window.set(part, [item.copy() for item in value] if isinstance(value, list) else value.copy())
         window.set("alias", None)
     return expression
+
+
+def _own_windows(expression: exp.Expr) -> list[exp.Window]:
+    """The windows outside of subqueries, which have WINDOW clauses of their own."""
+    nodes = expression.walk(prune=lambda node: isinstance(node, exp.Query))
+    return [node for node in nodes if isinstance(node, exp.Window)]
+
+
+def _definitions(select: exp.Select) -> dict[str, exp.Expr]:
+    """The windows of the WINDOW clause by their names."""
+    definitions: dict[str, exp.Expr] = {}
+    for window in select.args.get("windows") or []:
+        name = window.name.lower()
+        if name in definitions:
+            raise complaint(DefinitionError, f"There are two windows {window.name!r}.", window.this, "WINDOW")
+        definitions[name] = window
+    return definitions
+
+
+def _defined(name: exp.Expr, definitions: Mapping[str, exp.Expr]) -> exp.Expr:
+    """The definition that a name stands for, where need be by way of other names: ``w AS (…), v AS w``."""
+    passed: set[str] = set()
+    while True:
+        definition = definitions.get(name.name.lower())
+        if definition is None:
+            raise complaint(DefinitionError, f"There is no window {name.name!r}.", name, "WINDOW")
+        other = definition.args.get("alias")
+        if other is None:
+            return definition
+        if any(definition.args.get(part) for part in _PARTS):
+            raise refusal("a window that adds to another", definition.this, "Write the whole window.")
+        passed.add(name.name.lower())
+        if other.name.lower() in passed:
+            raise complaint(DefinitionError, f"The window {other.name!r} is defined by itself.", other, "WINDOW")
+        name = other
 
 
 def add_windows(

@@ -230,6 +230,8 @@ select a, rank() over (order by sum(c) desc) as rk from t group by a
 select a, b from t qualify row_number() over (partition by a order by b, c, s, d, n) = 1
 select a, b, row_number() over (partition by a order by b, c, s, d, n) as rn from t qualify rn <= 2
 select a, max(b) over w as hi, min(b) over w as lo from t window w as (partition by a)
+select a, max(b) over v as hi, rank() over (x) as rk from t window w as (partition by a), v as w, x as (y), y as (partition by s order by b)
+select a, (select max(q.n) from (select count(*) over w as n from u window w as (partition by k)) q) + count(*) over w as m from t window w as (partition by a)
 select a, c - avg(c) over (partition by a) as off from t
 select q.a, q.rk from (select a, b, rank() over (partition by a order by b) as rk from t) q where q.rk = 1 and q.a > 1
 select a, lag(b) over (partition by a order by b, c, s, d, n) as prev from t
