@@ -14,7 +14,7 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
-from ivm_core.plan.rewrite import as_operand, expect_expression, struct_of
+from ivm_core.plan.rewrite import as_operand, expect_expression, struct_of, value_where
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.scope import Context, complaint
 from ivm_core.plan.types import is_comparable
@@ -55,16 +55,21 @@ def settle_aggregates(plan: Aggregate, context: Context) -> Plan:
 
 
 def take_from_one_row(plan: Aggregate, context: Context) -> Plan:
-    """γ_{k; first(x), first(y)} Q → π_{k, f.x, f.y} γ_{k; f = first(struct(x, y))} Q; and so of last."""
+    """γ_{k; first(x), first(y)} Q → π_{k, f.x, f.y} γ_{k; f = first(struct(x, y))} Q; and so of last, and with one FILTER."""
     taken: list[Named] = []
     shown: dict[str, exp.Expression] = {}
-    for kind in (FIRST, LAST):
-        several = [each for each in plan.aggregates if isinstance(each.expression, kind)]
+    alike: dict[tuple[bool, exp.Expr | None], list[Named]] = {}
+    for each in plan.aggregates:
+        if isinstance(each.expression, (*FIRST, *LAST)) or _condition(each.expression) is not None:
+            last = isinstance(head_of(each.expression), LAST)
+            alike.setdefault((last, _condition(each.expression)), []).append(each)
+    for (_, condition), several in sorted(alike.items(), key=lambda item: item[0][0]):
         if len(several) < 2:
             continue
         row = context.fresh(f"{context.hints[several[0].name][0]}_row")
-        call = several[0].expression.copy()
-        call.set("this", _row(several))
+        values = _row([_value(each.expression) for each in several])
+        call = head_of(several[0].expression).copy()
+        call.set("this", values if condition is None else value_where(condition, values))
         taken.append(Named(row, call))
         for place, each in enumerate(several):
             shown[each.name] = exp.Dot(this=column(row), expression=exp.to_identifier(f"part_{place}"))
@@ -76,9 +81,23 @@ def take_from_one_row(plan: Aggregate, context: Context) -> Plan:
     return Project(replace(plan, aggregates=(*others, *taken)), (*keys, *columns))
 
 
-def _row(taken: Sequence[Named]) -> exp.Expression:
+def _condition(call: exp.Expression) -> exp.Expr | None:
+    """``p`` of ``first(x) FILTER (WHERE p)``, or of last, as ``spell_aggregate`` spells it."""
+    if not isinstance(call, exp.RespectNulls) or not isinstance(call.this, (*FIRST, *LAST)):
+        return None
+    condition = call.this.this.args["ifs"][0].this
+    assert isinstance(condition, exp.Expr)
+    return condition
+
+
+def _value(call: exp.Expression) -> exp.Expression:
+    """The ``x`` of such a call, and of one without FILTER."""
+    value = head_of(call).this
+    return expect_expression(value if _condition(call) is None else value.args["ifs"][0].args["true"])
+
+
+def _row(values: Sequence[exp.Expression]) -> exp.Expression:
     """The values of one row as a struct; the least of such structs has no NULL where there is another."""
-    values = [each.expression.this for each in taken]
     absent = [exp.Is(this=as_operand(value), expression=exp.null()) for value in values]
     fields = [(f"absent_{place}", missing) for place, missing in enumerate(absent)]
     return struct_of([*fields, *((f"part_{place}", value.copy()) for place, value in enumerate(values))])

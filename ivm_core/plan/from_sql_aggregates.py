@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from ivm_core.plan.functions import sql_name
-from ivm_core.plan.rewrite import as_operand, expect_expression
+from ivm_core.plan.rewrite import as_operand, both, expect_expression, value_where
 from ivm_core.plan.scope import refusal
 
 # Aggregate functions of Spark that sqlglot reads as functions it does not know.
@@ -74,7 +74,7 @@ ANONYMOUS = frozenset(
         "grouping_id",
     ]
 )
-_MODIFIERS = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
+MODIFIERS = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
 # These see NULL arguments, so that a filter cannot be expressed by NULLs.
 _SEE_NULLS = (exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.AnyValue)
 _COUNT_OF_NOTHING = (exp.Count, exp.CountIf, exp.ApproxDistinct)
@@ -82,7 +82,7 @@ _COUNT_OF_NOTHING = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node is an aggregate call (or a modifier around one); window functions are for the caller to except."""
-    if isinstance(node, _MODIFIERS):
+    if isinstance(node, MODIFIERS):
         return is_aggregate(node.this)
     if isinstance(node, exp.Any):
         patterns = isinstance(node.parent, exp.Like | exp.ILike) and node.arg_key == "expression"
@@ -116,9 +116,14 @@ def has_aggregate(expression: exp.Expr) -> bool:
 
 
 def spell_aggregate(call: exp.Expression) -> exp.Expression:
-    """One call without FILTER: ``sum(x) FILTER (WHERE p)`` → ``sum(CASE WHEN p THEN x END)``, ``count(1)`` → ``count(*)``."""
+    """One call without FILTER: ``sum(x) FILTER (WHERE p)`` → ``sum(CASE WHEN p THEN x END)``, ``count(1)`` → ``count(*)``.
+
+    ``first(CASE WHEN p THEN x END) RESPECT NULLS`` stands for ``first(x) FILTER (WHERE p)``, until ``choices`` takes a row.
+    """
     if isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.Filter):
         return _filtered(exp.IgnoreNulls(this=call.this.this), call.this.expression.this)
+    if isinstance(call, exp.RespectNulls) and isinstance(call.this, (exp.Filter, *_SEE_NULLS)):
+        return spell_aggregate(expect_expression(call.this))
     if isinstance(call, exp.Filter):
         return _filtered(spell_aggregate(expect_expression(call.this)), call.expression.this)
     if isinstance(call, exp.Any):
@@ -154,7 +159,7 @@ def empty_value(call: exp.Expr, name: exp.Expression) -> exp.Expression:
 def _heads(window: exp.Window) -> list[exp.Expr]:
     """The window's own function, with the modifiers around it."""
     found = [window.this]
-    while isinstance(found[-1], _MODIFIERS):
+    while isinstance(found[-1], MODIFIERS):
         found.append(found[-1].this)
     return found
 
@@ -170,7 +175,7 @@ def _count(call: exp.Count) -> exp.Expression:
             exp.Not(this=exp.Is(this=as_operand(argument), expression=exp.null()))
             for argument in (first, *call.expressions)
         ]
-        return exp.Count(this=_when(exp.and_(*present), exp.Literal.number(1)), big_int=True)
+        return exp.Count(this=value_where(exp.and_(*present), exp.Literal.number(1)), big_int=True)
     if isinstance(first, exp.Literal) or first is None:
         return exp.Count(this=exp.Star(), big_int=True)
     return call
@@ -178,37 +183,47 @@ def _count(call: exp.Count) -> exp.Expression:
 
 def _filtered(call: exp.Expression, condition: exp.Expr) -> exp.Expression:
     if isinstance(call, exp.Count) and isinstance(call.this, exp.Star):
-        return exp.Count(this=_when(condition, exp.Literal.number(1)), big_int=True)
+        return exp.Count(this=value_where(condition, exp.Literal.number(1)), big_int=True)
     if isinstance(call, exp.AnonymousAggFunc):
         raise refusal(f"{sql_name(call)}() with FILTER", call, "Filter in a subquery.")
     if isinstance(call, _SEE_NULLS):
-        raise refusal(f"{call.sql_name().lower()}() with FILTER", call, "Use max(), min() or a subquery.")
+        value = call.this.expressions[0] if isinstance(call.this, exp.Distinct) else call.this
+        return exp.RespectNulls(this=type(call)(this=value_where(condition, value)))
+    if isinstance(call, exp.RespectNulls):  # such a call, filtered again by PIVOT
+        value = call.this.this.args["ifs"][0]
+        return exp.RespectNulls(this=type(call.this)(this=value_where(_and(value.this, condition), value.args["true"])))
     result = call.copy()
     if isinstance(result, exp.IgnoreNulls):
-        result.this.set("this", _when(condition, result.this.this))
+        result.this.set("this", value_where(condition, result.this.this))
         return result
     if isinstance(result, exp.WithinGroup):
         ordered = result.expression.expressions[0]
-        ordered.set("this", _when(condition, ordered.this))
+        ordered.set("this", value_where(condition, ordered.this))
         return result
     if isinstance(result, exp.ArgMax | exp.ArgMin):
-        result.set("expression", _when(condition, result.expression))
+        result.set("expression", value_where(condition, result.expression))
+        return result
+    if sql_name(result) in ("max_by", "min_by"):  # of several rows: the first argument may be NULL
+        value, key, *rest = result.expressions
+        result.set("expressions", [value, value_where(condition, key), *rest])
         return result
     if isinstance(result, exp.Anonymous):
-        result.set("expressions", [_when(condition, result.expressions[0]), *result.expressions[1:]])
+        result.set("expressions", [value_where(condition, result.expressions[0]), *result.expressions[1:]])
         return result
     target = result.this
     while isinstance(target, exp.Order):  # listagg(x) WITHIN GROUP (ORDER BY …)
         result, target = target, target.this
     if isinstance(target, exp.Distinct):
-        target.set("expressions", [_when(condition, target.expressions[0]), *target.expressions[1:]])
+        target.set("expressions", [value_where(condition, target.expressions[0]), *target.expressions[1:]])
     else:
-        result.set("this", _when(condition, target))
+        result.set("this", value_where(condition, target))
     return expect_expression(result.root())
 
 
-def _when(condition: exp.Expr, value: exp.Expr) -> exp.Case:
-    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
+def _and(one: exp.Expr, other: exp.Expr) -> exp.Expression:
+    combined = both(one, other)
+    assert combined is not None
+    return combined
 
 
 def _within_group(call: exp.WithinGroup) -> exp.Expression:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import spell_aggregate
+from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Window, column, references
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.scope import complaint, refusal
@@ -116,13 +117,16 @@ def _partition(named: Named) -> tuple[exp.Expr, ...]:
 
 def _spell(window: exp.Window) -> exp.Expression:
     inner = window.this
-    modifiers = isinstance(inner, exp.Filter | exp.Any | exp.Anonymous)
     if any(inner.find_all(exp.Window)):
         raise complaint(DefinitionError, "Window functions cannot be nested.", window, "window")
     if isinstance(inner, exp.AggFunc) and isinstance(inner.this, exp.Distinct):
         raise refusal("DISTINCT in a window function", window)
-    if not modifiers:
+    filtered = inner.find(exp.Filter) is not None
+    if not filtered and not isinstance(inner, exp.Any | exp.Anonymous | exp.WithinGroup):
         return window
+    call = spell_aggregate(expect_expression(inner))
+    if filtered and isinstance(call, exp.RespectNulls):
+        raise refusal(f"{sql_name(call.this)}() with FILTER in a window function", window, "Add IGNORE NULLS.")
     spelled = window.copy()
-    spelled.set("this", spell_aggregate(expect_expression(inner)).copy())
+    spelled.set("this", call.copy())
     return spelled

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ivm_core.plan.from_sql_aggregates import is_aggregate
+from ivm_core.plan.from_sql_aggregates import MODIFIERS, is_aggregate
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import (
     Aggregate,
@@ -109,7 +109,8 @@ def _sums(results: Iterable[Named], source: Plan) -> frozenset[str]:
 
 def _adds(call: exp.Expression, below: dict[str, str | None]) -> bool:
     """Whether the aggregate may add floating-point numbers: where its type is not known, it may."""
-    function = next((node for node in call.walk() if is_aggregate(node)), None)
+    calls = (node for node in call.walk() if is_aggregate(node) and not isinstance(node, MODIFIERS))
+    function = next(calls, None)
     if function is None or sql_name(function) in _EXACT_NAMES:
         return False
     depends_on_order = isinstance(function, exp.ApproxQuantile)  # a kind of quantile, which are exact

@@ -159,6 +159,11 @@ def struct_of(fields: Iterable[tuple[str | exp.Identifier, exp.Expr]]) -> exp.St
     )
 
 
+def value_where(condition: exp.Expr, value: exp.Expr) -> exp.Case:
+    """``CASE WHEN condition THEN value END``"""
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
+
+
 def expect_expression(node: exp.Expr) -> exp.Expression:
     """The node itself, narrowed: sqlglot's functions are annotated with the trait, its nodes all are ``Expression``."""
     assert isinstance(node, exp.Expression)

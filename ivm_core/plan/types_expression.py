@@ -59,6 +59,7 @@ _NAMED = {
     "to_date": "date",
 }
 _EXTRACTED_INT = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "DOY", "HOUR", "MINUTE")
+_PERCENTILES = ("percentile_cont", "percentile_disc")
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")
 _DAY_UNITS = ("DAY", "WEEK", "MONTH", "YEAR", "QUARTER")
 
@@ -121,6 +122,10 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return "timestamp"
         case exp.Grouping():
             return "tinyint"
+        case exp.Median() | exp.Quantile():
+            return _percentile(of(expression.this), expression.args.get("quantile"))
+        case exp.WithinGroup(this=exp.Anonymous() as call) if str(call.this).lower() in _PERCENTILES:
+            return _percentile(of(expression.expression.expressions[0].this), call.expressions[0])
         case exp.WithinGroup(this=exp.Mode()):
             return of(expression.expression.expressions[0].this)
         case exp.GenerateSeries():
@@ -233,6 +238,13 @@ def _sum_or_avg(expression: exp.Expr, data_type: Type | None) -> Type | None:
     if data_type in INTEGRAL:
         return "double" if average else "bigint"
     return "double" if data_type in FRACTIONAL else None
+
+
+def _percentile(data_type: Type | None, share: exp.Expr | None) -> Type | None:
+    """A DOUBLE of numbers, be it one of them or between them (``PercentileBase``); of a list of shares, a list."""
+    one = share is None or (isinstance(share, exp.Literal) and not share.is_string)
+    numeric = data_type in (*INTEGRAL, *FRACTIONAL) or digits(data_type) is not None
+    return "double" if one and numeric else None
 
 
 def _rounded(expression: exp.Expr, data_type: Type | None) -> Type | None:

@@ -95,6 +95,9 @@ select sum(c) as total, count(*) as n from t where a > 100
 select a, sum(c) filter (where b > 1) as total, count(*) filter (where s is null) as n from t group by a
 select count(distinct a) as n, count(distinct a, b) as m, sum(distinct a) as o from t
 select count(distinct a) filter (where b > 1) as n from t
+select a, first(a) filter (where b > 1) as f, last(a) filter (where b > 1) respect nulls as l, any_value(a) filter (where s is null) as v from t group by a
+select a, first(a) filter (where b > 1) as f, first(a + 1) filter (where b > 1) as g, first(a) as h, first(distinct a) filter (where b = 1) as i from t group by a
+select first(a) filter (where a = 2) as f, last(a + 1) filter (where a = 1) as l, last(a) filter (where a > 100) as m from t
 select a, sum(c) / count(*) as mean, max(c) - min(c) as span from t group by a
 select a, sum(c) as total from t group by a having sum(c) > 3
 select a, sum(c) as total from t group by a having count(*) > 1 and max(b) is not null
@@ -387,6 +390,7 @@ select listagg(s) as l, string_agg(s, '-') as m from (select s from t where s = 
 select count(*) as n from (select a, first(s) as f, first(b) as g from t group by a) q where not exists (select 1 from t where t.a <=> q.a and t.s <=> q.f and t.b <=> q.g)
 select first(x, true) as f, last(x) ignore nulls as l, any_value(x, true) as v from (select max(a) as x from t)
 select to_char(a, '99') as c, unix_date(d) as u, mod(a, b), ucase(s), lcase(s) from t where b > 0
+select s, max_by(b + 1, b, 2) filter (where a > 1) as m, min_by(b, b, 2) filter (where a <> 2) as n from t group by s
 select max_by(k, x, 2) as m from (select 1 as k, 2 as x union all select 3, 4)
 select sum(a) as s, count(a) as n from values (null), (null) as v(a)
 select window(d, '1 hour'), window.start as s from t
@@ -486,6 +490,9 @@ select mode() within group (order by b) as p, mode() within group (order by b de
 select listagg(s, ',') within group (order by s desc) as p, listagg(distinct s, ',') within group (order by s) as q from t
 select listagg(s, '') within group (order by b desc, s, n) as p, listagg(s) within group (order by s) as q from t
 select percentile_disc(0.5) within group (order by b) filter (where a > 1) as p, mode() within group (order by b) filter (where a < 2) as m from t
+select * from (select a, a as v, s from t) pivot (first(v) as f, any_value(v) filter (where v > 1) as g for s in ('x', 'z' as z))
+select * from (select s, s as v, b from t) pivot (first(v) as f, last(v) as l for b in (1, 2))
+select a, first_value(b) filter (where s = 'x') ignore nulls over (partition by a order by b, c, s, d, n) as f from t
 select a, percentile_disc(0.5) within group (order by b) over (partition by a) as p from t
 select a, percentile_cont(0.5) within group (order by b) over (partition by a) as p from t
 select a, percentile_disc(0.5) within group (order by b + 1 desc) + 1 as p from t group by a having percentile_disc(0.9) within group (order by n) > 0

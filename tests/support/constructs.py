@@ -131,7 +131,7 @@ sum and avg of DOUBLE | affected | select k, sum(f) as total, avg(f) as mean fro
 min, max | incremental | select s, min(a) as low, max(b) as high from t group by s
 bool_and, bool_or, every, count_if | incremental | select s, bool_and(b > 1) as x, bool_or(b > 1) as y, every(a > 0) as z, count_if(a > 1) as n from t group by s
 first, last, any_value | incremental | select s, first(a) as f, last(a) as l, any_value(b) as v from t group by s
-FILTER | incremental | select s, count(*) filter (where a > 1) as n from t group by s
+FILTER | incremental | select s, count(*) filter (where a > 1) as n, first(b) filter (where a > 1) as f from t group by s
 HAVING | incremental | select s, count(*) as n from t group by s having count(*) > 1
 aggregate without GROUP BY | incremental | select count(*) as n, sum(c) as total from t
 aggregate over an aggregate | affected | select m, count(*) as n from (select s, max(a) as m from t group by s) group by m
@@ -189,6 +189,7 @@ ranking | affected | select a, rank() over (partition by s order by b) as r, den
 row_number, ntile | affected | select a, row_number() over (partition by s order by a, b, c, d, n) as r from t
 lag, lead | affected | select a, lag(b) over (partition by s order by a, b, c, d, n) as l, lead(b, 2, 0) over (partition by s order by a, b, c, d, n) as m from t
 first_value, nth_value | affected | select a, first_value(b) ignore nulls over (partition by s order by a, b, c, d, n) as f, nth_value(b, 2) over (partition by s order by a, b, c, d, n) as g from t
+percentile_cont in a window | affected | select a, percentile_cont(0.5) within group (order by b) over (partition by s) as p from t
 frame of ROWS | affected | select a, sum(b) over (partition by s order by a, b, c, d, n rows between 1 preceding and 1 following) as x from t
 frame of RANGE | affected | select a, sum(b) over (partition by s order by a range between 1 preceding and current row) as x from t
 several windows | affected | select a, rank() over (partition by s, a order by b) as r, sum(b) over (partition by s) as x from t
