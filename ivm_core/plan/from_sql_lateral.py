@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from ivm_core.errors import UnsupportedConstruct
 from ivm_core.plan.from_sql_aggregates import has_aggregate
+from ivm_core.plan.from_sql_on import join_subqueries
 from ivm_core.plan.functions import is_generator
-from ivm_core.plan.nodes import Distinct, Join, JoinKind, Named, Plan, Project, column, keep, references
+from ivm_core.plan.nodes import Distinct, Join, JoinKind, Named, Plan, Project, column, keep
 from ivm_core.plan.rewrite import both
 from ivm_core.plan.scope import Relation, Scope, refusal, resolve
 from ivm_core.plan.subqueries import check_reach
@@ -62,11 +63,9 @@ def _join_by_conditions(
     fields = inner.qualified(qualifier, labels)
     condition = both(*inner.correlated)
     check_reach(condition, left.plan, inner.plan, query)
-    if on is not None:
-        if inner.values:
-            raise refusal("the ON of a LEFT JOIN with an aggregate of all rows", on, "Filter in the query around it.")
-        condition = both(*inner.correlated, _condition(on, replace(scope, fields=(*left.fields, *fields))))
-    plan: Plan = Join(left.plan, inner.plan, kind, condition)
+    if on is not None and inner.values:
+        raise refusal("the ON of a LEFT JOIN with an aggregate of all rows", on, "Filter in the query around it.")
+    plan = _join(left.plan, inner.plan, kind, condition, on, replace(scope, fields=(*left.fields, *fields)))
     if inner.values:
         computed = tuple(
             Named(scope.context.fresh(f.label, *qualifier), v) for f, v in zip(fields, inner.values, strict=True)
@@ -98,15 +97,18 @@ def _join_by_values(
         raise refusal("a subquery that refers past the query around it", query, "Join the tables instead.")
     fields = (*left.fields, *inner.qualified(qualifier, labels))
     pairs = [exp.NullSafeEQ(this=column(name), expression=column(value)) for name, value in values.items()]
-    extra = [_condition(on, replace(scope, fields=fields))] if on is not None else []
-    return Relation(Join(left.plan, inner.plan, kind, both(*pairs, *extra)), fields, left.correlated)
+    plan = _join(left.plan, inner.plan, kind, both(*pairs), on, replace(scope, fields=fields))
+    return Relation(plan, fields, left.correlated)
 
 
-def _condition(on: exp.Expr, scope: Scope) -> exp.Expression:
-    condition = resolve(on, scope)
-    if condition.find(exp.Placeholder) or not references(condition) <= {f.name for f in scope.fields}:
-        raise refusal("a subquery or outer reference in the ON of an outer, semi or anti join", on)
-    return condition
+def _join(
+    left: Plan, right: Plan, kind: JoinKind, condition: exp.Expression | None, on: exp.Expr | None, scope: Scope
+) -> Plan:
+    """The join by the subquery's conditions and those of ON, which sees both sides."""
+    if on is None:
+        return Join(left, right, kind, condition)
+    left, right, asked = join_subqueries(left, right, kind, resolve(on, scope), scope, on)
+    return Join(left, right, kind, both(condition, asked))
 
 
 def _is_row_wise(query: exp.Expr, kind: JoinKind, whole: tuple[str, ...] = _WHOLE) -> bool:

@@ -12,6 +12,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
 from ivm_core.plan.from_sql_generators import KNOWN, bind_range, generate
 from ivm_core.plan.from_sql_lateral import join_lateral
+from ivm_core.plan.from_sql_on import join_subqueries
 from ivm_core.plan.from_sql_pivot import bind_pivot
 from ivm_core.plan.from_sql_recursive import bind_recursive, bind_round
 from ivm_core.plan.functions import is_generator, sql_name
@@ -196,18 +197,19 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
     condition = resolve(on, inner) if on is not None else None
     if condition is not None:
         left = replace(left, plan=join_clock(left.plan, clock, condition))
+    if kind != JoinKind.INNER:
+        one, other, condition = join_subqueries(left.plan, right.plan, kind, condition, inner, on)
+        left, right = replace(left, plan=one), replace(right, plan=other)
     fields = left.fields if kind in (JoinKind.SEMI, JoinKind.ANTI) else inner.fields
     correlated = (*left.correlated, *right.correlated)
     names = {*left.plan.names, *right.plan.names}
     plain = [c for c in conjuncts(condition) if not c.find(exp.Placeholder) and references(c) <= names]
     rest = [c for c in conjuncts(condition) if c not in plain]
-    if rest and kind != JoinKind.INNER:
-        raise refusal("a subquery or outer reference in the ON of an outer, semi or anti join", on)
     block = Block(inner, Join(left.plan, right.plan, kind, both(*plain)), list(correlated))
     for part in rest:
         apply_conditions(block, part)
-    one = left.one_row and right.one_row and not condition and kind == JoinKind.INNER
-    return Relation(block.plan, fields, tuple(block.correlated), one_row=one, at_most_one_row=one)
+    single = left.one_row and right.one_row and not condition and kind == JoinKind.INNER
+    return Relation(block.plan, fields, tuple(block.correlated), one_row=single, at_most_one_row=single)
 
 
 def _join_using(

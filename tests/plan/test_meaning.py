@@ -17,7 +17,7 @@ from ivm_core.plan.from_sql import from_sql
 from ivm_core.plan.normalize import normalize
 from ivm_core.plan.to_sql import to_sql
 from ivm_core.plan.to_sql_duckdb import adapt_to_duckdb
-from tests.plan.queries import QUERIES, TABLES
+from tests.plan.queries import QUERIES, REWRITTEN, TABLES
 
 Row = tuple[object, ...]
 DATABASES = 12
@@ -83,6 +83,18 @@ def test_a_plan_gives_the_rows_of_its_query(databases: list[duckdb.DuckDBPyConne
             result = connection.execute(query)
             assert tuple(item[0] for item in result.description) == plan.names
             assert rounded(result.fetchall()) == expected, f"{original}\n{explain(candidate)}\n{query}"
+
+
+@pytest.mark.parametrize("pair", REWRITTEN, ids=lambda pair: pair.partition(" | ")[0])
+def test_a_plan_gives_the_rows_of_another_query(databases: list[duckdb.DuckDBPyConnection], pair: str) -> None:
+    sql, other = pair.split(" | ")
+    plan = from_sql(sql, TABLES, "shop")
+    original = sqlglot.transpile(other, read="spark", write="duckdb")[0]
+    for connection in databases:
+        expected = rounded(connection.execute(original).fetchall())
+        for candidate in (plan, normalize(plan)):
+            query = to_sql(candidate, dialect="duckdb")
+            assert rounded(connection.execute(query).fetchall()) == expected, f"{explain(candidate)}\n{query}"
 
 
 def rounded(rows: list[Row]) -> Counter[Row]:
