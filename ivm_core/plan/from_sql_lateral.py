@@ -10,8 +10,8 @@ from ivm_core.errors import UnsupportedConstruct
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_on import join_subqueries
 from ivm_core.plan.functions import is_generator
-from ivm_core.plan.nodes import Distinct, Join, JoinKind, Named, Plan, Project, column, keep
-from ivm_core.plan.rewrite import both
+from ivm_core.plan.nodes import Distinct, Filter, Join, JoinKind, Named, Plan, Project, column, keep
+from ivm_core.plan.rewrite import both, value_where
 from ivm_core.plan.scope import Relation, Scope, refusal, resolve
 from ivm_core.plan.subqueries import check_reach
 
@@ -58,6 +58,7 @@ def _join_by_conditions(
         fields = (*left.fields, *inner.qualified(qualifier, labels))
         return Relation(inner.plan, fields, (*left.correlated, *inner.correlated))
     inner = scope.context.bind(query, around)
+    required = inner.having if kind == JoinKind.INNER else None
     if inner.values:
         kind = JoinKind.LEFT
     fields = inner.qualified(qualifier, labels)
@@ -66,9 +67,13 @@ def _join_by_conditions(
     if on is not None and inner.values:
         raise refusal("the ON of a LEFT JOIN with an aggregate of all rows", on, "Filter in the query around it.")
     plan = _join(left.plan, inner.plan, kind, condition, on, replace(scope, fields=(*left.fields, *fields)))
+    if required is not None:
+        plan = Filter(plan, required)
     if inner.values:
+        whole = inner.having if required is None else None
+        values = inner.values if whole is None else tuple(value_where(whole, value) for value in inner.values)
         computed = tuple(
-            Named(scope.context.fresh(f.label, *qualifier), v) for f, v in zip(fields, inner.values, strict=True)
+            Named(scope.context.fresh(f.label, *qualifier), v) for f, v in zip(fields, values, strict=True)
         )
         plan = Project(plan, (*keep(left.plan.names), *computed))
         fields = tuple(replace(f, name=item.name) for f, item in zip(fields, computed, strict=True))

@@ -79,7 +79,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         sort = [groups.over(item) for item in sort]
         defaults = groups.close()
         _check_grouped(block, [*bound, *(part for part in (having, qualify) if part is not None), *sort])
-    if having is not None:
+    late = having if defaults and block.correlated else None
+    if having is not None and late is None:
         apply_conditions(block, having)
     written, bound = bound, [attach(block, value) for value in bound]
     sort = [_attach_key(block, item, written, bound) for item in sort]
@@ -89,7 +90,9 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     if qualify is not None:
         apply_conditions(block, qualify)
     if defaults and block.correlated:
-        return _values_relation(block, items, bound, defaults, having)
+        if having is not late or any(part.find(exp.Placeholder) for part in (*written, *((late,) if late else ()))):
+            raise refusal("a subquery or outer reference beside an aggregate in a correlated subquery", select)
+        return _values_relation(block, items, bound, defaults, late)
     relation = _project(block, items, bound, sort, select, frozenset(beside))
     # One group of everything makes one row, which HAVING and QUALIFY may drop.
     single = (grouped and group is None) or (not grouped and source.one_row)
@@ -213,12 +216,18 @@ def _values_relation(
     having: exp.Expression | None,
 ) -> Relation:
     """A correlated aggregate without GROUP BY gives a row even where nothing matches: its values are computed after
-    the outer join, with the aggregates of an empty group in place of NULLs."""
-    if having is not None:
-        raise refusal("HAVING in a correlated aggregate without GROUP BY", having)
+    the outer join, with the aggregates of an empty group in place of NULLs; so is HAVING."""
     told = set((block.scope.clock or {}).values())
-    late = next((value for value in bound if references(value) & told), None)
+    every = (*bound, having) if having is not None else tuple(bound)
+    late = next((value for value in every if references(value) & told), None)
     if late is not None:
         raise refusal("the time beside an aggregate in a correlated subquery", late, "Move it to the outer query.")
+    around = block.scope.around
+    reached = {*block.plan.names, *(around.names if around is not None else ())}
+    past = next((value for value in every if not references(value) <= reached), None)
+    if past is not None:
+        raise refusal("a subquery that refers past the query around it", past, "Join the tables instead.")
     fields = tuple(Field(label or "", block.scope.context.fresh(label or "value")) for label, _ in items)
-    return Relation(block.plan, fields, tuple(block.correlated), tuple(substitute(value, defaults) for value in bound))
+    values = tuple(substitute(value, defaults) for value in bound)
+    kept = substitute(having, defaults) if having is not None else None
+    return Relation(block.plan, fields, tuple(block.correlated), values, kept)

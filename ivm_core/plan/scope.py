@@ -35,13 +35,14 @@ class Relation:
 
     ``correlated`` holds conditions between its columns and those of the enclosing query, still to be applied.
     ``values``: what the fields stand for once the relation is outer-joined to the enclosing query (an aggregate over
-    no rows is a row too); empty where the fields are simply columns of the plan.
+    no rows is a row too); empty where the fields are simply columns of the plan. ``having``: where such a row is there.
     """
 
     plan: Plan
     fields: tuple[Field, ...]
     correlated: tuple[exp.Expression, ...] = ()
     values: tuple[exp.Expression, ...] = ()
+    having: exp.Expression | None = None
     one_row: bool = False  # exactly one row
     at_most_one_row: bool = False
 

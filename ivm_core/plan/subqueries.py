@@ -14,7 +14,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
-from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression, substitute
+from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression, substitute, value_where
 from ivm_core.plan.scope import Relation, Scope, refusal
 from ivm_core.plan.single_value import join_single_value
 
@@ -70,8 +70,9 @@ def _filter_by_join(block: Block, part: exp.Expression) -> bool:
     if isinstance(test, exp.Exists) and isinstance(test.this, exp.Placeholder):
         inner = _inner(block, test.this, exists=True)
         if (inner.one_row and not inner.correlated) or inner.values:
-            if negated:
-                block.plan = Filter(block.plan, exp.false())
+            if negated or inner.having is not None:
+                there = _join_having(block, inner, test)
+                block.plan = Filter(block.plan, exp.Not(this=there) if negated else there)
             return True
         condition = both(*inner.correlated)
     elif _is_in(test):
@@ -144,7 +145,9 @@ def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:
     outer = condition is not None or not inner.one_row
     kind = JoinKind.LEFT if outer else JoinKind.INNER
     block.plan = Join(block.plan, inner.plan, kind, condition if condition is not None or not outer else exp.true())
-    return inner.values[0] if inner.values else column(inner.fields[0].name)
+    if not inner.values:
+        return column(inner.fields[0].name)
+    return inner.values[0] if inner.having is None else value_where(inner.having, inner.values[0])
 
 
 def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
@@ -153,7 +156,8 @@ def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
     name = block.scope.context.fresh("exists")
     names = block.plan.names
     if (inner.one_row and not inner.correlated) or inner.values:
-        block.plan = Project(block.plan, (*keep(names), Named(name, exp.true())))
+        there = _join_having(block, inner, mark)
+        block.plan = Project(block.plan, (*keep(names), Named(name, there)))
         return name
     condition = both(*inner.correlated)
     check_reach(condition, block.plan, inner.plan, mark)
@@ -165,9 +169,21 @@ def _mark_exists(block: Block, mark: exp.Placeholder) -> str:
     return name
 
 
+def _join_having(block: Block, inner: Relation, node: exp.Expr) -> exp.Expression:
+    """Whether there is the one row of an aggregate over all rows, which HAVING may drop; never unknown."""
+    if inner.having is None:
+        return exp.true()
+    condition = both(*inner.correlated)
+    check_reach(condition, block.plan, inner.plan, node)
+    block.plan = Join(block.plan, inner.plan, JoinKind.LEFT, condition)
+    return exp.Coalesce(this=inner.having.copy(), expressions=[exp.false()])
+
+
 def _mark_in(block: Block, test: exp.Expression, negated: bool) -> exp.Expression:
     """``[NOT] IN`` as a value: as in Spark, and unlike the standard, false where it cannot be told."""
     inner = _inner(block, test.args["query"])
+    if inner.having is not None and negated:
+        raise refusal("NOT IN an aggregate with HAVING in a correlated subquery", test, "Write NOT EXISTS.")
     if inner.values:
         operand = test.this.unnest()
         if operand.find(exp.Placeholder):

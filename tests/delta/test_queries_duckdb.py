@@ -42,6 +42,7 @@ select distinct a, coalesce((select c from t where t.b = r.b), 'none') as m from
 select a from r where exists (select 1 from s where s.a = r.a and s.b = (select t.b from t where t.b = s.a))
 select c, first(c) filter (where b > 1) as f, last(a) filter (where a = 1) as l from r group by c
 select r.a, s.b from r left join s on r.a = s.a and s.b in (select b from t)
+select a, (select count(*) from s where s.a = r.a having count(*) <> 1) as n from r where exists (select 1 from t where t.b = r.b having max(c) is null)
 with recursive e(x) as (select a from r where b > 0 union all select e.x + 1 from e where e.x < 3) select x from e
 with recursive e(x, d) as (select a, 0 from r union all select s.b, d + 1 from e join s on s.a = e.x and d < 3) select x, d from e
 with recursive e(x) as (select a from r union all select s.b from e join s on s.a = e.x and s.b < s.a) select x, count(*) as n from e group by x

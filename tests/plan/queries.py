@@ -171,6 +171,16 @@ select a, sum(c) as total from t group by a having exists (select 1 from u where
 select a, sum(c) + (select max(x) from u where u.a = t.a) as total from t group by a
 select sum((select max(x) from u where u.a = t.a)) as total from t
 select a from t where b in (select max(k) from u where u.a = t.a)
+select a, (select max(k) from u where u.a = t.a having count(*) > 1) as m from t
+select a, (select count(*) from u where u.a = t.a having count(*) < 2) as m from t
+select a, (select max(k) from u where u.a < t.a having count(*) > t.b) as m from t
+select a from t where exists (select count(*) from u where u.a = t.a having count(*) > 1)
+select a from t where not exists (select count(*) from u where u.a = t.a having max(k) > 1)
+select a from t where exists (select 1 from u where u.a = t.a having count(*) = 0) or b = 1
+select a, exists (select 1 from u where u.a = t.a having max(k) > 1) as e from t
+select a from t where b in (select max(k) from u where u.a = t.a having count(*) > 1)
+select t.a, l.n from t, lateral (select count(*) as n from u where u.a = t.a having count(*) < 2) l
+select t.a, l.n from t left join lateral (select count(*) as n from u where u.a = t.a having count(*) > 1) l
 select a from t where exists (select max(k) from u where u.a = t.a)
 select a, (select x from u order by x desc, k, a limit 1) as m from t
 select a, (select count(*) from u where u.a < t.a) as m from t
