@@ -63,15 +63,32 @@ def join_outer_values(block: Block, conditions: list[exp.Expression]) -> list[ex
 
     Returns what is left to compare: each value, on the left side, with its column outside.
     """
-    if not conditions:
-        return []
+    return _join_outer_values(block, conditions, conditions)[0] if conditions else []
+
+
+def take_outer_values(block: Block, expressions: list[exp.Expression]) -> list[exp.Expression]:
+    """The expressions over the block's plan alone, which is joined with the values of the enclosing query that they name."""
+    inside = set(block.plan.names)
+    if all(references(part) <= inside for part in expressions):
+        return expressions
+    named = [*block.correlated, *expressions]
+    equalities, inner = _join_outer_values(block, block.correlated, named)
+    block.correlated = list(equalities)
+    return [substitute(part, inner) for part in expressions]
+
+
+def _join_outer_values(
+    block: Block, conditions: list[exp.Expression], named: list[exp.Expression]
+) -> tuple[list[exp.NullSafeEQ], dict[str, exp.Expression]]:
+    """Join the values of the enclosing query's columns in ``named``, by the conditions; also returns what stands for each."""
     around = block.scope.around
-    outside = sorted({name for part in conditions for name in references(part)} - set(block.plan.names))
+    outside = sorted({name for part in named for name in references(part)} - set(block.plan.names))
     if around is None or not set(outside) <= set(around.names):
-        raise refusal("a subquery that refers past the query around it", conditions[0], "Join the tables instead.")
+        raise refusal("a subquery that refers past the query around it", named[0], "Join the tables instead.")
     context = block.scope.context
     values = {name: context.fresh(*context.hints[name]) for name in outside}
     domain = Distinct(Project(around, tuple(Named(value, column(name)) for name, value in values.items())))
-    inner = {name: column(value) for name, value in values.items()}
+    inner: dict[str, exp.Expression] = {name: column(value) for name, value in values.items()}
     block.plan = Join(domain, block.plan, condition=both(*(substitute(part, inner) for part in conditions)))
-    return [exp.NullSafeEQ(this=column(value), expression=column(name)) for name, value in values.items()]
+    equalities = [exp.NullSafeEQ(this=column(value), expression=column(name)) for name, value in values.items()]
+    return equalities, inner

@@ -9,7 +9,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
-from ivm_core.plan.correlation import join_outer_values, sides_of
+from ivm_core.plan.correlation import join_outer_values, sides_of, take_outer_values
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
@@ -93,6 +93,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         if having is not late or any(part.find(exp.Placeholder) for part in (*written, *((late,) if late else ()))):
             raise refusal("a subquery or outer reference beside an aggregate in a correlated subquery", select)
         return _values_relation(block, items, bound, defaults, late)
+    taken = take_outer_values(block, [*bound, *sort])
+    bound, sort = taken[: len(bound)], taken[len(bound) :]
     relation = _project(block, items, bound, sort, select, frozenset(beside))
     # One group of everything makes one row, which HAVING and QUALIFY may drop.
     single = (grouped and group is None) or (not grouped and source.one_row)
@@ -165,8 +167,6 @@ def _project(
     columns: list[Named] = []
     fields: list[Field] = []
     for (label, item), value in zip(items, bound, strict=True):
-        if not references(value) <= inside:
-            raise refusal("an outer reference in a subquery's SELECT list", value, "Move it to the outer query.")
         bare = expect_expression(value.unnest())
         taken = {named.name for named in columns}
         plain = isinstance(bare, exp.Column) and bare.name not in taken
@@ -178,9 +178,6 @@ def _project(
         raise refusal("DISTINCT ON", select)
     hidden = {name for part in block.correlated for name in references(part) & inside}
     if not distinct and (select.args.get("limit") or select.args.get("offset")):
-        outer = next((part for part in sort if not references(part) <= inside), None)
-        if outer is not None:
-            raise refusal("an outer reference in a subquery's ORDER BY", outer, "Order by the subquery's own columns.")
         hidden |= {name for part in sort for name in references(part)}
     hidden = (hidden | beside) - {named.name for named in columns}
     if distinct:

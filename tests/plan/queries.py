@@ -217,6 +217,17 @@ select t.c, (select sum(u.k) from u where cast(u.x as double) = t.c) as n, (sele
 select t.a, (select u.x from u where u.k < t.a order by u.x, u.k limit 1) as m from t
 select t.a, l.k, l.x from t left join lateral (select u.k, u.x from u where u.k <= t.b and u.a = t.a order by u.k desc, u.x limit 2) l
 select t.a, l.k from t, lateral (select distinct u.k from u where u.a <= t.a) l
+select a, (select u.k + t.b from u where u.a = t.a order by u.k, u.x limit 1) as m from t
+select a, (select u.k from u where u.a <= t.a order by abs(u.k - t.b), u.k, u.x limit 1) as m from t
+select a from t where n in (select u.k + t.b from u where u.a = t.a)
+select a from t where n not in (select u.k + t.b from u where u.a = t.a)
+select a from t where n in (select u.k + t.b from u where u.a < t.a) or b = 1
+select a, (select distinct t.b + 1 from u where u.a = t.a) as m from t
+select a, (select t.b from u where u.a = t.a and u.k = 1) as m from t
+select a, (select t.b + t.a) as m from t
+select a, (select max(k) + t.b from u) as m from t
+select a, (select max(u.k) + t.b from u where u.a = t.a group by u.a) as m from t
+select t.a, l.k from t left join lateral (select u.k + t.b as k from u where u.a = t.a order by u.k, u.x limit 2) l
 """.strip().splitlines()
 
 SETS = """
