@@ -184,6 +184,7 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
     if isinstance(node.this, exp.Lateral) or _is_generator(node.this):
         return _lateral(left, node.this, scope, kind, node.args.get("on"))
     right = bind_table(node.this, scope)
+    _refuse_correlated(left, right, kind, node)
     using = tuple(item.name for item in node.args.get("using") or [])
     if method == "NATURAL":
         names = {f.label.lower() for f in right.fields if f.starred}
@@ -210,6 +211,15 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
         apply_conditions(block, part)
     single = left.one_row and right.one_row and not condition and kind == JoinKind.INNER
     return Relation(block.plan, fields, tuple(block.correlated), one_row=single, at_most_one_row=single)
+
+
+def _refuse_correlated(left: Relation, right: Relation, kind: JoinKind, node: exp.Join) -> None:
+    """What a side compares with the enclosing query is compared above the join, where the side may be missing or NULL."""
+    whole = {JoinKind.LEFT: (left,), JoinKind.SEMI: (left,), JoinKind.ANTI: (left,), JoinKind.RIGHT: (right,)}
+    if kind != JoinKind.INNER and any(side.correlated for side in (left, right) if side not in whole.get(kind, ())):
+        raise refusal(
+            "an outer reference on this side of an outer, semi or anti join", node, "Join it in the query around."
+        )
 
 
 def _join_using(

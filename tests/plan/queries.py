@@ -139,6 +139,7 @@ SUBQUERIES = """
 select a from t where exists (select 1 from u where u.a = t.a)
 select a from t where exists (select * from u where u.a = t.a and u.x > t.c)
 select a from t where not exists (select 1 from u where u.a = t.a)
+select a from t where exists (select 1 from (select k from u where u.a = t.a) q left join w on q.k = w.k where w.k is null)
 select a from t where exists (select 1 from u where x > 100)
 select a from t where not exists (select 1 from u)
 select a from t where exists (select 1 from u where u.a < t.a)
