@@ -11,7 +11,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.nodes import JoinKind, Plan, references
 from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression
 from ivm_core.plan.scope import Scope, refusal
-from ivm_core.plan.subqueries import apply_conditions, attach
+from ivm_core.plan.subqueries import apply_conditions, attach, is_in
 
 # The side of which the join shows no row without a match: what ON asks of it alone may as well be asked below.
 _FILTERED = {JoinKind.LEFT: 1, JoinKind.SEMI: 1, JoinKind.ANTI: 1, JoinKind.RIGHT: 0}
@@ -28,12 +28,27 @@ def join_subqueries(
     sides = tuple(Block(replace(scope, clock=None), side) for side in (left, right))
     parts: list[exp.Expression] = []
     for part in conjuncts(condition):
+        _check_tests(part, on)
         below = _FILTERED.get(kind) if part.find(exp.Placeholder) else None
         if below is None or not _filter(sides[below], part):
             parts.append(_joined(part, sides, on))
     if any(not references(part) <= {*sides[0].plan.names, *sides[1].plan.names} for part in parts):
         raise refusal("an outer reference in the ON of an outer, semi or anti join", on)
     return sides[0].plan, sides[1].plan, both(*parts)
+
+
+def _check_tests(part: exp.Expression, on: exp.Expr | None) -> None:
+    """Raise UnsupportedConstruct for NOT IN, and for an IN whose value is asked for: in ON, Spark takes its NULL for false."""
+    bare = part.unnest()
+    if isinstance(bare, exp.And | exp.Or):
+        for operand in (bare.left, bare.right):
+            _check_tests(expect_expression(operand), on)
+    elif not is_in(bare) and any(is_in(node) for node in bare.walk()):
+        raise refusal(
+            "a subquery after NOT IN, or whose IN is not a condition of its own, in the ON of an outer, semi or anti join",
+            on,
+            "Spark takes no account of NULL there. Write NOT EXISTS.",
+        )
 
 
 def _filter(side: Block, part: exp.Expression) -> bool:

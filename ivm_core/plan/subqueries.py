@@ -47,9 +47,9 @@ def attach(block: Block, expression: exp.Expression) -> exp.Expression:
         match node:
             case exp.Exists(this=exp.Placeholder() as mark):
                 value: exp.Expression = column(_mark_exists(block, mark))
-            case exp.Not() if _is_in(node.this.unnest()):
+            case exp.Not() if is_in(node.this.unnest()):
                 value = _mark_in(block, expect_expression(node.this.unnest()), negated=True)
-            case _ if _is_in(node):
+            case _ if is_in(node):
                 value = _mark_in(block, expect_expression(node), negated=False)
             case exp.Placeholder():
                 value = _scalar(block, node)
@@ -75,7 +75,7 @@ def _filter_by_join(block: Block, part: exp.Expression) -> bool:
                 block.plan = Filter(block.plan, exp.Not(this=there) if negated else there)
             return True
         condition = both(*inner.correlated)
-    elif _is_in(test):
+    elif is_in(test):
         inner = _inner(block, test.args["query"])
         if inner.values:
             return False
@@ -212,7 +212,7 @@ def check_reach(condition: exp.Expression | None, left: Plan, right: Plan, node:
         raise refusal("a subquery that refers past the query around it", node, "Join the tables instead.")
 
 
-def _is_in(node: exp.Expr) -> bool:
+def is_in(node: exp.Expr) -> bool:
     return isinstance(node, exp.In) and isinstance(node.args.get("query"), exp.Placeholder)
 
 
@@ -229,7 +229,7 @@ def _negated_tests(expression: exp.Expression) -> exp.Expression:
     """``NOT (a IN (…) AND b)`` → ``a NOT IN (…) OR NOT b``: IN and NOT IN are two tests, neither ever unknown."""
 
     def inside(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Not | exp.EQ) or not any(_is_in(found) for found in node.find_all(exp.In)):
+        if not isinstance(node, exp.Not | exp.EQ) or not any(is_in(found) for found in node.find_all(exp.In)):
             return node
         match node.this.unnest():
             case test if isinstance(node, exp.EQ):

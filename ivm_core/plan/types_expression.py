@@ -122,6 +122,8 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return "timestamp"
         case exp.Grouping():
             return "tinyint"
+        case exp.ApproxQuantile():
+            return None  # the type of its argument, or an array of that
         case exp.Median() | exp.Quantile():
             return _percentile(of(expression.this), expression.args.get("quantile"))
         case exp.WithinGroup(this=exp.Anonymous() as call) if str(call.this).lower() in _PERCENTILES:

@@ -304,12 +304,12 @@ select a, (select x from u where u.a = t.a limit 0) as x from t
 
 # Subqueries where DuckDB takes none, each with a query that has the same rows and that it takes.
 REWRITTEN = """
-select t.a, u.x from t left join u on t.a = u.a and t.b not in (select k from w where k is not null) | select t.a, u.x from (select *, b not in (select k from w where k is not null) as m from t) t left join u on t.a = u.a and t.m
+select t.a, u.x from t left join u on t.a = u.a and t.b in (select k from w where k is not null) | select t.a, u.x from (select *, b in (select k from w where k is not null) as m from t) t left join u on t.a = u.a and t.m
 select t.a, u.x from t full join u on t.a = u.a and exists (select 1 from w where w.y = t.b) | select t.a, u.x from (select *, exists (select 1 from w where w.y = t.b) as m from t) t full join u on t.a = u.a and t.m
 select t.a, u.x from t full join u on t.a = u.a and (u.k in (select k from w) or t.b > 1 and not exists (select 1 from w where w.y = t.b)) | select t.a, u.x from (select *, b > 1 and not exists (select 1 from w where w.y = t.b) as m from t) t full join (select *, k in (select k from w) as n from u) u on t.a = u.a and (u.n or t.m)
 select t.a, u.x from t right join u on t.a = u.a and t.b in (select y from w) and exists (select 1 from w where y > 1) | select t.a, u.x from (select * from t where b in (select y from w) and exists (select 1 from w where y > 1)) t right join u on t.a = u.a
 select t.a, u.x from t full join u on t.a = u.a and t.b > (select min(y) from w) | select t.a, u.x from (select *, b > (select min(y) from w) as m from t) t full join u on t.a = u.a and t.m
-select t.a from t left anti join u on t.a = u.a and (t.b = 1 or t.b not in (select k from w) or u.k not in (select y from w)) | select a from t where not exists (select 1 from u where u.a = t.a and (t.b = 1 or t.b not in (select k from w) or u.k not in (select y from w)))
+select t.a from t left anti join u on t.a = u.a and (t.b = 1 or t.b in (select k from w) or u.k in (select y from w)) | select a from t where not exists (select 1 from u where u.a = t.a and (t.b = 1 or t.b in (select k from w) or u.k in (select y from w)))
 select t.a, l.k, l.x from t left join lateral (select u.k, u.x from u where u.a = t.a) l on l.k in (select k from w) and exists (select 1 from w where w.y = t.b) | select t.a, l.k, l.x from (select *, exists (select 1 from w where w.y = t.b) as m from t) t left join (select * from u where k in (select k from w)) l on l.a = t.a and t.m
 """.strip().splitlines()
 
