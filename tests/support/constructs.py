@@ -297,6 +297,10 @@ REFUSED = {
         "select a from t where b <> all (select k from u)",
         "Spark has no such comparison: write x NOT IN (SELECT …).",
     ),
+    "NOT IN (subquery) in the ON of an outer join": (
+        "select t.a, u.x from t left join u on t.a = u.a and t.b not in (select k from w)",
+        "Spark takes no account of NULL there. Write NOT EXISTS.",
+    ),
     "star REPLACE": ("select * replace (a + 1 as a) from u", "List the columns."),
     "pipe operator SET": ("from u |> set a = a + 1", "Write |> SELECT * EXCEPT (a), … AS a."),
     "a subquery that refers past the one around it": (
