@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select, true, update
+from sqlalchemy import Connection, Select, func, select, true, update
 
 from ivm_core.batch.model import Batch
 from ivm_core.catalog import rows, tables
@@ -87,23 +88,17 @@ def add_batch(connection: Connection, record: BatchRecord, settle: IntentState |
 
 def list_batches(connection: Connection, view: str, limit: int, succeeded: bool = False) -> tuple[BatchRecord, ...]:
     """The newest attempts first; with ``succeeded`` only those after which the view stood at their versions."""
-    batches = tables.batches
-    statement = select(batches).where(batches.c.view_id == get_newest_view_id(connection, view))
+    statement = _newest_first(connection, view)
     if succeeded:
-        statement = statement.where(batches.c.succeeded == true())
-    found = connection.execute(statement.order_by(batches.c.id.desc()).limit(limit)).mappings()
+        statement = statement.where(tables.batches.c.succeeded == true())
+    found = connection.execute(statement.limit(limit)).mappings()
     return tuple(rows.to_batch_record(row, view) for row in found)
 
 
 def list_measured(connection: Connection, view: str, limit: int, fulls: int) -> tuple[BatchRecord, ...]:
     """The newest successes whose time was taken, newest first; ``fulls`` of them full refreshes, however old."""
     batches = tables.batches
-    measured = (
-        select(batches)
-        .where(batches.c.view_id == get_newest_view_id(connection, view))
-        .where(batches.c.succeeded == true(), batches.c.seconds > 0)
-        .order_by(batches.c.id.desc())
-    )
+    measured = _newest_first(connection, view).where(batches.c.succeeded == true(), batches.c.seconds > 0)
     computed = (Strategy.FULL, Strategy.INCREMENTAL, Strategy.AFFECTED)
     statements = (
         measured.where(batches.c.strategy.in_([str(strategy) for strategy in computed])).limit(limit),
@@ -111,3 +106,10 @@ def list_measured(connection: Connection, view: str, limit: int, fulls: int) -> 
     )
     found = {row["id"]: row for statement in statements for row in connection.execute(statement).mappings()}
     return tuple(rows.to_batch_record(found[number], view) for number in sorted(found, reverse=True))
+
+
+def _newest_first(connection: Connection, view: str) -> Select[Any]:
+    batches = tables.batches
+    return (
+        select(batches).where(batches.c.view_id == get_newest_view_id(connection, view)).order_by(batches.c.id.desc())
+    )

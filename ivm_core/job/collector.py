@@ -21,16 +21,14 @@ def collector_paused() -> Iterator[None]:
     """
     global _holders
     with _lock:
-        if not _holders and not gc.isenabled():
-            collecting = False
-        else:
-            collecting = True
-            _holders += 1
+        ours = bool(_holders) or gc.isenabled()
+        _holders += ours
+        if ours:
             gc.disable()
     try:
         yield
     finally:
-        if collecting:
+        if ours:
             with _lock:
                 _holders -= 1
                 if not _holders:

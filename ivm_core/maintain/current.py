@@ -38,10 +38,9 @@ def as_compiled(session: Session, view: ViewRecord) -> ViewRecord:
     """
     if session.compiled(view).fingerprint == view.fingerprint:
         return view
-    session.forget(view.view_id)  # perhaps it is this process that compiled it before the others
     compiled, columns = check_view(session, parse_definition(view.sql))
+    session.forget(view.view_id)  # perhaps it was this process that had compiled it before the others
     found = replace(view, fingerprint=compiled.fingerprint, tables=compiled.tables, columns=columns)
     if found != view:
         session.catalog.update_view(found)
-        session.forget(view.view_id)
     return found

@@ -137,12 +137,11 @@ def _publish(session: Session, group: str, run_id: str, cut: Cut, views: Sequenc
 
     A run of some views tells nothing of the group's others, and one that is tried again late may find views past its cut.
     """
-    found = {view.name: standing(session, view) for view in views if view.group == group}
+    reached = {view.name: now for view in views if view.group == group and (now := standing(session, view)) is not None}
     members = {view.name for view in session.catalog.views(group) if view.status is not ViewStatus.CREATING}
-    standings = [(name, now) for name, now in found.items() if now is not None]
-    if members <= {name for name, _ in standings} and not any(_is_past(now, cut) for _, now in standings):
-        states = tuple(TableVersion(name, now.table_id, now.state_version) for name, now in standings)
-        session.catalog.publish_cut(group, run_id, states)
+    if members <= reached.keys() and not any(_is_past(now, cut) for now in reached.values()):
+        states = (TableVersion(name, now.table_id, now.state_version) for name, now in reached.items())
+        session.catalog.publish_cut(group, run_id, tuple(states))
 
 
 def _is_past(now: Standing, cut: Cut) -> bool:

@@ -20,7 +20,7 @@ from ivm_core.engine.model import STATE_TABLE, Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, table_exists
-from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
+from ivm_core.errors import BaseTableError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.facts import TableFacts
@@ -28,7 +28,7 @@ from ivm_core.job.model import MaintenanceJob
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.schema import ForeignKey, TableSchema
-from ivm_core.plan.statement import parse_queries, tokenize
+from ivm_core.plan.statement import read_select
 from ivm_core.plan.table_names import tables_of
 from ivm_core.settings import Settings
 
@@ -141,7 +141,8 @@ class Session:
 
     def show(self, view: ViewRecord) -> None:
         """Register a view's state table and its visible SELECT in the Spark session."""
-        compiled, visible = self.compiled(view), self.compiled(view).visible_sql
+        compiled = self.compiled(view)
+        visible = compiled.visible_sql
         if compiled.fingerprint != view.fingerprint:
             # The state is of another plan until the next batch, and shows what it can: the columns that it has.
             stored = {name for name, _ in self.log(view.location).columns()}
@@ -279,7 +280,7 @@ class Session:
 
     def query(self, sql: str) -> DataFrame:
         """The result of one SELECT over tables and views. Raises DefinitionError for anything else."""
-        return self.spark_with_names.sql(_select(sql))
+        return self.spark_with_names.sql(read_select(sql).sql(dialect="spark"))
 
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""
@@ -291,10 +292,3 @@ def schema_of(table: TableRecord) -> TableSchema:
     """A registered base table as plans see it."""
     keys = tuple(ForeignKey(*key) for key in table.foreign_keys)
     return TableSchema(table.name, table.columns, table.primary_key, keys)
-
-
-def _select(sql: str) -> str:
-    trees = parse_queries(tokenize(sql), sql)
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        raise DefinitionError("A query is one SELECT statement.")
-    return trees[0].sql(dialect="spark")

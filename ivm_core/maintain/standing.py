@@ -24,7 +24,7 @@ class Standing:
 
     ``time_zone``: the session's, None of batches before it was kept. ``restored``: the version of the view's own table whose
     rows the batch brought back, None for any other batch. ``started_at``: the version of that table that the batch added
-    to, None where it did not depend on its rows.
+    to, None where it did not depend on its rows. ``newest``: that of the table when this was read, be it somebody else's rows.
     """
 
     number: int
@@ -36,9 +36,7 @@ class Standing:
     time_zone: str | None = None
     restored: int | None = None
     started_at: int | None = None
-    newest: int = (
-        -1
-    )  # version of that table when the standing was read: what readers saw then, be it somebody else's rows
+    newest: int = -1
 
     def of(self, table: str) -> TableVersion | None:
         """The version that the view stands at for one base table."""

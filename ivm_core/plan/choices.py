@@ -14,7 +14,7 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
-from ivm_core.plan.rewrite import as_operand, expect_expression, struct_of, value_where
+from ivm_core.plan.rewrite import as_operand, condition_and_value, expect_expression, struct_of, value_where
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.scope import Context, complaint
 from ivm_core.plan.types import is_comparable
@@ -85,15 +85,13 @@ def _condition(call: exp.Expression) -> exp.Expr | None:
     """``p`` of ``first(x) FILTER (WHERE p)``, or of last, as ``spell_aggregate`` spells it."""
     if not isinstance(call, exp.RespectNulls) or not isinstance(call.this, (*FIRST, *LAST)):
         return None
-    condition = call.this.this.args["ifs"][0].this
-    assert isinstance(condition, exp.Expr)
-    return condition
+    return condition_and_value(call.this.this)[0]
 
 
 def _value(call: exp.Expression) -> exp.Expression:
     """The ``x`` of such a call, and of one without FILTER."""
     value = head_of(call).this
-    return expect_expression(value if _condition(call) is None else value.args["ifs"][0].args["true"])
+    return expect_expression(value) if _condition(call) is None else condition_and_value(value)[1]
 
 
 def _row(values: Sequence[exp.Expression]) -> exp.Expression:
@@ -165,7 +163,7 @@ def _with_value(key: exp.Expr, value: exp.Expr, types: Types) -> exp.Expression:
         return expect_expression(key.copy())
     both = struct_of((("key", key.copy()), ("value", _comparable(value, types))))
     present = exp.Not(this=exp.Is(this=as_operand(key), expression=exp.null()))
-    return exp.Case(ifs=[exp.If(this=present, true=both)])
+    return value_where(present, both)
 
 
 def _in_order(call: exp.GroupConcat) -> exp.Expression:

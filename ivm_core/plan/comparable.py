@@ -10,7 +10,7 @@ import re
 from sqlglot import exp
 
 from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
-from ivm_core.plan.rewrite import expect_expression, struct_of
+from ivm_core.plan.rewrite import expect_expression, struct_of, value_where
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.types import Type, is_comparable, parse_type, simple_string
 
@@ -110,7 +110,7 @@ def _fields(value: exp.Expr, type_: exp.DataType, *, back: bool, depth: int) -> 
             return None
         fields.append((field.this.copy(), made))
     present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
-    return exp.Case(ifs=[exp.If(this=present, true=struct_of(fields))])
+    return value_where(present, struct_of(fields))
 
 
 def _entry(type_: exp.DataType) -> exp.DataType:

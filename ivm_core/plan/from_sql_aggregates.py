@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from ivm_core.plan.functions import sql_name
-from ivm_core.plan.rewrite import as_operand, both, expect_expression, value_where
+from ivm_core.plan.rewrite import as_operand, both, condition_and_value, expect_expression, value_where
 from ivm_core.plan.scope import refusal
 
 # Aggregate functions of Spark that sqlglot reads as functions it does not know.
@@ -190,8 +190,8 @@ def _filtered(call: exp.Expression, condition: exp.Expr) -> exp.Expression:
         value = call.this.expressions[0] if isinstance(call.this, exp.Distinct) else call.this
         return exp.RespectNulls(this=type(call)(this=value_where(condition, value)))
     if isinstance(call, exp.RespectNulls):  # such a call, filtered again by PIVOT
-        value = call.this.this.args["ifs"][0]
-        return exp.RespectNulls(this=type(call.this)(this=value_where(_and(value.this, condition), value.args["true"])))
+        before, value = condition_and_value(call.this.this)
+        return exp.RespectNulls(this=type(call.this)(this=value_where(_and(before, condition), value)))
     result = call.copy()
     if isinstance(result, exp.IgnoreNulls):
         result.this.set("this", value_where(condition, result.this.this))

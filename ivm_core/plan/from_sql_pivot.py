@@ -11,7 +11,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import has_aggregate, replace_aggregates
 from ivm_core.plan.from_sql_groups import Groups
 from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep, references
-from ivm_core.plan.rewrite import as_operand, both, expect_expression, struct_of
+from ivm_core.plan.rewrite import as_operand, both, expect_expression, struct_of, value_where
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
 from ivm_core.plan.types import FRACTIONAL, INTEGRAL, common_type, digits
@@ -77,7 +77,7 @@ def _cell(call: exp.Expression, condition: exp.Expression, strict: bool) -> exp.
         return cell
     rows = filtered(exp.Count(this=exp.Star(), big_int=True))
     present = exp.GT(this=rows, expression=exp.Literal.number(0))
-    return exp.Case(ifs=[exp.If(this=present, true=cell)])
+    return value_where(present, cell)
 
 
 def _equal(keys: list[exp.Expression], value: exp.Expr, types: dict[str, str | None]) -> exp.Expression:

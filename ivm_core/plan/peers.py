@@ -9,7 +9,7 @@ from ivm_core.plan.choices import COLLECTED, FIRST, LAST, head_of, settle
 from ivm_core.plan.clock import clock_names
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Plan, Project, Window, column, keep
-from ivm_core.plan.rewrite import as_operand, expect_expression
+from ivm_core.plan.rewrite import as_operand, expect_expression, value_where
 from ivm_core.plan.scope import Context, complaint
 from ivm_core.plan.types import is_comparable
 from ivm_core.plan.types_plan import types_of
@@ -128,7 +128,7 @@ def _by_place(call: exp.Expression, number: str) -> exp.Expression:
     place: exp.Expression = column(number)
     if isinstance(call, exp.IgnoreNulls):
         present = exp.Not(this=exp.Is(this=as_operand(head.this), expression=exp.null()))
-        place = exp.Case(ifs=[exp.If(this=present, true=place)])
+        place = value_where(present, place)
     return (exp.ArgMin if isinstance(head, FIRST) else exp.ArgMax)(this=head.this.copy(), expression=place)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.plan.nodes import column
-from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.rewrite import expect_expression, value_where
 
 
 def raise_error(message: exp.Expression) -> exp.Expression:
@@ -36,8 +36,4 @@ def raise_where_positive(expression: exp.Expression, name: str) -> exp.Expressio
     "CASE WHEN `w` > 0 THEN RAISE_ERROR('no') END"
     """
     positive = exp.GT(this=column(name), expression=exp.Literal.number(0))
-    return expect_expression(
-        expression.transform(
-            lambda node: exp.Case(ifs=[exp.If(this=positive.copy(), true=node.copy())]) if is_raise(node) else node
-        )
-    )
+    return expect_expression(expression.transform(lambda node: value_where(positive, node) if is_raise(node) else node))

@@ -164,6 +164,12 @@ def value_where(condition: exp.Expr, value: exp.Expr) -> exp.Case:
     return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
 
 
+def condition_and_value(case: exp.Expr) -> tuple[exp.Expression, exp.Expression]:
+    """What ``value_where`` made the CASE of."""
+    (branch,) = case.args["ifs"]
+    return expect_expression(branch.this), expect_expression(branch.args["true"])
+
+
 def expect_expression(node: exp.Expr) -> exp.Expression:
     """The node itself, narrowed: sqlglot's functions are annotated with the trait, its nodes all are ``Expression``."""
     assert isinstance(node, exp.Expression)

@@ -67,6 +67,14 @@ def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:
     return found
 
 
+def read_select(sql: str) -> exp.Query:
+    """The one SELECT that a text is. Raises DefinitionError for anything else."""
+    trees = parse_queries(tokenize(sql), sql)
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        raise DefinitionError("A query is one SELECT statement.")
+    return trees[0]
+
+
 def written_name(call: exp.Expr) -> str | None:
     """The name by which a function was called in the text, where it is known: sqlglot has one class for many names."""
     name = call.meta.get("written")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.plan.raising import is_raise
+from ivm_core.plan.rewrite import value_where
 
 
 def adapt_to_duckdb(query: exp.Query) -> None:
@@ -27,8 +28,7 @@ def adapt_to_duckdb(query: exp.Query) -> None:
             ordered = exp.Order(this=mode.this.copy(), expressions=[exp.Ordered(this=mode.this.copy())])
             mode.replace(exp.Mode(this=ordered))
     for counted in list(query.find_all(exp.CountIf)):
-        case = exp.Case(ifs=[exp.If(this=counted.this.copy(), true=exp.Literal.number(1))])
-        counted.replace(exp.Count(this=case))
+        counted.replace(exp.Count(this=value_where(counted.this, exp.Literal.number(1))))
     for select in list(query.find_all(exp.Select)):
         views = select.args.get("laterals") or []
         if any(view.args.get("outer") or isinstance(view.this, exp.Posexplode) for view in views):

@@ -15,6 +15,7 @@ from ivm_core.plan.nodes import HIDDEN_PREFIX
 
 COPIES = f"{HIDDEN_PREFIX}copies"  # positive: copies missing in the view; negative: unexpected copies
 RELATIVE_TOLERANCE = 1e-9
+_UNEQUAL = f"{HIDDEN_PREFIX}unequal"
 _SPECIAL = ("NaN", "Infinity", "-Infinity")
 
 
@@ -94,34 +95,24 @@ def _approximate_difference(expected: str, actual: str, exact: Sequence[str], in
         sides.append(exp.select(*selected).from_(_table(relation)))
     both = exp.union(*sides, distinct=False).subquery("both")
     summed, zero, one = exp.Sum(this=_column(COPIES)), exp.Literal.number(0), exp.Literal.number(1)
-    unequal = exp.or_(*(_unequal(name, "difference", "size") for name in inexact))
-    if alone:
-        # A value without a counterpart moves all larger ones by a place: then only the count is told, of the whole group.
-        among, flag = _column(_part("place", inexact[0])), _part("unequal", inexact[0])
-        marked = exp.Case(ifs=[exp.If(this=unequal, true=one.copy())], default=zero.copy())
-        both = (
-            exp.select(
-                *groups,
-                _named(exp.Sum(this=_column(inexact[0])), inexact[0]),
-                _named(summed, COPIES),
-                _named(marked, flag),
-            )
-            .from_(both)
-            .group_by(*groups, among)
-            .subquery("pairs")
-        )
-        unequal = exp.EQ(this=exp.Max(this=_column(flag)), expression=one.copy())
-    else:
-        unequal = exp.or_(unequal, *(_unequal(name, "squares", "square") for name in inexact))
+    # A value without a counterpart moves all larger ones by a place: then only the count is told, of the whole group.
+    tests = [("difference", "size")] if alone else [("difference", "size"), ("squares", "square")]
+    unequal = exp.or_(*(_unequal(name, *parts) for name in inexact for parts in tests))
+    places = [_column(_part("place", name)) for name in inexact] if alone else []
+    sums = [_named(exp.Sum(this=_column(name)), name) for name in inexact]
+    marked = exp.Case(ifs=[exp.If(this=unequal, true=one.copy())], default=zero.copy())
+    pairs = exp.select(*groups, *sums, _named(summed, COPIES), _named(marked, _UNEQUAL)).from_(both)
     only_values = exp.If(this=exp.EQ(this=summed.copy(), expression=zero.copy()), true=one)
-    copies = exp.Case(ifs=[only_values], default=summed.copy())
+    differs = exp.NEQ(this=summed.copy(), expression=zero.copy())
     return (
         exp.select(
-            *_columns(exact), *(_named(exp.Sum(this=_column(name)), name) for name in inexact), _named(copies, COPIES)
+            *_columns(exact),
+            *(each.copy() for each in sums),
+            _named(exp.Case(ifs=[only_values], default=summed.copy()), COPIES),
         )
-        .from_(both)
+        .from_(pairs.group_by(*groups, *places).subquery("pairs"))
         .group_by(*(group.copy() for group in groups))
-        .having(exp.or_(exp.NEQ(this=summed.copy(), expression=zero), unequal))
+        .having(exp.or_(differs, exp.EQ(this=exp.Max(this=_column(_UNEQUAL)), expression=one.copy())))
     )
 
 
