@@ -49,7 +49,7 @@ class Accumulator:
             return Named(self.name, exp.Count(this=exp.Star()))
         if self.nonnull:
             return Named(self.name, exp.Count(this=argument))
-        return Named(self.name, exp.Sum(this=self._summand()))
+        return Named(self.name, exp.Sum(this=argument))
 
     def finished(self) -> exp.Expression:
         """The stored column from the aggregate call's result: a sum over no values is 0, in the column's type."""
@@ -73,7 +73,7 @@ class Accumulator:
             present = exp.Not(this=exp.Is(this=as_operand(self.argument), expression=exp.Null()))
             return (Named(self.name, exp.Sum(this=_when(present, weight, _zero()))),)
         factor = weight if self.type == "bigint" else exp.cast(weight, f"decimal({WEIGHT_DIGITS},0)")
-        return (Named(self.name, exp.Sum(this=exp.Mul(this=as_operand(self._summand()), expression=factor))),)
+        return (Named(self.name, exp.Sum(this=exp.Mul(this=as_operand(self.argument), expression=factor))),)
 
     def changed(self) -> exp.Expression:
         """The column's change from the aggregate calls of ``changes``, in the column's type; 0 where nothing was added."""
@@ -85,12 +85,6 @@ class Accumulator:
     def deleted(self) -> str:
         """The name of the extreme among deleted rows, in a batch's changes."""
         return f"{self.name}_deleted"
-
-    def _summand(self) -> exp.Expression:
-        assert self.argument is not None
-        argument = self.argument.copy()
-        # BIGINT sums are kept in DECIMAL: partial sums of changes may pass 2^63 where the query's own sum does not.
-        return exp.cast(argument, "decimal(20,0)") if self.type == "decimal(30,0)" else argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +216,8 @@ def _sum(argument: exp.Expression, type_: str | None, number: int) -> Accumulato
         case "tinyint" | "smallint" | "int":
             return Accumulator(name, "add", "bigint", argument)
         case "bigint":
-            return Accumulator(name, "add", "decimal(30,0)", argument)
+            # Kept in DECIMAL: partial sums of changes may pass 2^63 where the query's own sum does not.
+            return Accumulator(name, "add", "decimal(30,0)", exp.cast(argument.copy(), "decimal(20,0)"))
         case None:
             return None
     digits = decimal_of(type_)

@@ -14,6 +14,7 @@ class Code(StrEnum):
     FLOATING_SUM = "floating_sum"
     WIDE_NUMBERS = "wide_numbers"
     MOMENTS = "moments"
+    DISTINCT_VALUES = "distinct_values"
     DISTINCT_AGGREGATE = "distinct_aggregate"
     WHOLE_GROUP = "whole_group"
     GROUP_BELOW = "group_below"
@@ -42,7 +43,8 @@ _ADVICE = {
     Code.FLOATING_SUM: "Add exact numbers: sum(CAST(x AS DECIMAL(18, 4))) in place of sum(x), likewise avg.",
     Code.WIDE_NUMBERS: "Narrow the argument: CAST(x AS INT) or CAST(x AS DECIMAL(15, 2)), if its values fit.",
     Code.MOMENTS: "Keep count(x), sum(x) and sum(x * x) of integers or decimals; compute the rest when reading the view.",
-    Code.DISTINCT_AGGREGATE: "Keep a view of SELECT DISTINCT key, x, and a second one over it with count(x) or sum(x) by key.",
+    Code.DISTINCT_VALUES: "Keep a view of SELECT DISTINCT key, x, and a second one over it with count(x) or sum(x) by key.",
+    Code.DISTINCT_AGGREGATE: "Keep a view for each DISTINCT, over one argument, and join them when they are read.",
     Code.WHOLE_GROUP: "Keep the rows in one view, the aggregate in a second: only it is computed again, group by group.",
     Code.GROUP_BELOW: "Make the inner aggregate, or each grouping of ROLLUP and CUBE, a view of its own, and read that here.",
     Code.ONE_GROUP: "Group by a column first, in a view of its own, and aggregate its few groups here.",

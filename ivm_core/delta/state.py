@@ -10,12 +10,13 @@ groups is not computed again because one of them changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sqlglot import exp
 
 from ivm_core.delta.accumulators import Accumulator, Accumulators, Unmergeable, accumulate
+from ivm_core.delta.distinct_values import over_distinct_values
 from ivm_core.delta.reasons import Code
 from ivm_core.plan.inexact import exact_keys, inexact_columns, is_inexact, unmatched_columns
 from ivm_core.plan.nodes import (
@@ -60,9 +61,9 @@ class StateLayout:
     """The split of a view's plan.
 
     ``stored`` computes the state's rows from the base tables; its column names are safe in a Delta table. ``visible``
-    computes the view's rows from a scan of ``STATE_TABLE``. For groups, ``aggregate`` is the view's own aggregate with
-    its keys named as in the state (``keys``). ``accumulators`` is empty unless the groups are merged; ``reason`` and
-    ``code`` say why they are not.
+    computes the view's rows from a scan of ``STATE_TABLE``. For groups, ``written`` is the view's own aggregate, and
+    ``aggregate`` what is kept of it, with its keys named as in the state (``keys``). ``accumulators`` is empty unless the
+    groups are merged; ``reason`` and ``code`` say why they are not, or what is looked up for them.
     """
 
     kind: StateKind
@@ -70,6 +71,7 @@ class StateLayout:
     visible: Plan
     keys: tuple[str, ...] = ()
     aggregate: Aggregate | None = None
+    written: Aggregate | None = None
     accumulators: tuple[Accumulator, ...] = ()
     reason: str = ""
     code: Code = Code.ROW_BY_ROW
@@ -159,11 +161,16 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
     )
     keys = tuple(Named(name, key.expression) for name, key in zip(key_names, core.keys, strict=True))
     outcome = _inexact(core) or accumulate(core.aggregates, types_of(core.source))
+    source, code, reason = core.source, Code.MERGED_GROUPS, ""
+    distinct = isinstance(outcome, Unmergeable) and outcome.code is Code.DISTINCT_AGGREGATE
+    if distinct and (over := over_distinct_values(replace(core, keys=keys))) is not None:
+        source, keys, outcome = over.source, over.keys, over.accumulators
+        code, reason = Code.DISTINCT_VALUES, over.reason
     if isinstance(outcome, Accumulators):
-        aggregate = Aggregate(core.source, keys, tuple(a.stored for a in outcome.columns))
+        aggregate = Aggregate(source, keys, tuple(a.stored for a in outcome.columns))
         stored: Plan = Project(aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in outcome.columns)))
         finish = dict(zip((a.name for a in core.aggregates), outcome.finish, strict=True))
-        kind, accumulators, reason, code = StateKind.MERGED_GROUPS, outcome.columns, "", Code.MERGED_GROUPS
+        kind, accumulators = StateKind.MERGED_GROUPS, outcome.columns
     else:
         names = safe_names(core.names)[len(core.keys) :]
         aggregate = Aggregate(
@@ -183,7 +190,7 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
             visible = Project(visible, tuple(Named(name, below[name].copy()) for name in core.names))
     for operator in reversed(above):
         visible = with_sources(operator, (visible,))
-    return StateLayout(kind, stored, visible, key_names, aggregate, accumulators, reason, code)
+    return StateLayout(kind, stored, visible, key_names, aggregate, core, accumulators, reason, code)
 
 
 def _inexact(core: Aggregate) -> Unmergeable | None:

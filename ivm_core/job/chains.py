@@ -118,6 +118,9 @@ class _Chain:
     def build(self, inputs: tuple[Plan, ...], names: tuple[str, ...], make_step: MakeStep) -> Plan:
         parts, pending = [inputs[0]], self.conditions
         exact = _is_exact(inputs[0], self.is_step)
+        if not exact and self._reads_large(inputs[0]):
+            inputs = (self._restricted_by_steps(inputs[0], inputs[1:]), *inputs[1:])
+            parts = [inputs[0]]
         ordered = self._order(inputs)
         if not exact and is_selective(ordered[0]) and self._reads_larger(inputs[0], ordered[0]):
             purpose = f"leave out keys that meet nothing of {table_of(ordered[0])}"
@@ -138,6 +141,13 @@ class _Chain:
         joined = join_all(tuple(parts), pending)
         return joined if joined.names == names else Project(joined, keep(names))
 
+    def _restricted_by_steps(self, source: Plan, others: Iterable[Plan]) -> Plan:
+        """The source's rows that meet those of the other inputs that are in memory."""
+        for other in others:
+            if _is_exact(other, self.is_step):
+                source = restricted(source, other, self.conditions)
+        return source
+
     def _order(self, inputs: tuple[Plan, ...]) -> list[Plan]:
         """The other inputs, each time the one that multiplies the rows least, of several the smallest table."""
         joined, waiting = [inputs[0]], list(inputs[1:])
@@ -152,11 +162,18 @@ class _Chain:
     def _fan_out(self, source: Plan, joined: list[Plan]) -> float:
         return least_fan_out(source, joined, self.conditions, self.facts)
 
+    def _reads_large(self, source: Plan) -> bool:
+        return self._largest_read(source) >= LARGE
+
     def _reads_larger(self, source: Plan, other: Plan) -> bool:
         """Whether a large table is read for the source beside which the other's rows cost nothing."""
-        read = {scan.table for scan in operators(source) if isinstance(scan, Scan) and not self.is_step(scan)}
-        size = max((self.facts.get(table, TableFacts()).size for table in read), default=0)
+        size = self._largest_read(source)
         return size >= LARGE and bool(table_of(other)) and self._rows(other) * FEWER <= size
+
+    def _largest_read(self, source: Plan) -> int:
+        """The rows of the largest table that the source reads."""
+        read = {scan.table for scan in operators(source) if isinstance(scan, Scan) and not self.is_step(scan)}
+        return max((self.facts.get(table, TableFacts()).size for table in read), default=0)
 
     def _rows(self, source: Plan) -> int:
         return known_facts(source, self.facts).size

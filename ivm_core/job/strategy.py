@@ -24,7 +24,7 @@ def strategy_of(compiled: CompiledView) -> tuple[Strategy, Reason, str]:
 
 def incremental_strategy(layout: StateLayout) -> tuple[Strategy, Reason, str]:
     """INCREMENTAL where weights alone suffice, AFFECTED where something is recomputed for its keys, and what."""
-    if layout.kind is StateKind.RECOMPUTED_GROUPS:
+    if layout.kind is StateKind.RECOMPUTED_GROUPS or layout.code is Code.DISTINCT_VALUES:
         return Strategy.AFFECTED, Reason.AFFECTED_KEYS, layout.reason
     source = layout.aggregate.source if layout.aggregate else layout.stored
     recomputed = [r for r in classify(source) if r.rule in (Rule.AFFECTED_KEYS, Rule.WHOLE)]

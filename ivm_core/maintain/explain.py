@@ -87,10 +87,10 @@ def operator_strategies(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
         for node in reading
         if (r := rule_of(node)) is not None
     ]
-    if layout.aggregate is not None:
-        (top, *_) = classify(layout.aggregate)
+    if layout.written is not None:
+        (top, *_) = classify(layout.written)
         merged = layout.kind is StateKind.MERGED_GROUPS
-        note = "the change of every touched group is added to its accumulators" if merged else layout.reason
+        note = layout.reason or "the change of every touched group is added to its accumulators"
         strategy = "merged groups" if merged else "affected keys" if layout.keys else "whole"
         if top.code is Code.NO_RULE:
             found.append(OperatorStrategy(top.operator, "full", top.code, top.reason, top.code.advice))
@@ -99,7 +99,7 @@ def operator_strategies(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
     if (unmatched := unmatched_column(layout)) is not None:
         name, reason, code = unmatched
         found.append(OperatorStrategy("the view's rows", "full", code, f"{name}: {reason}", code.advice))
-    source = layout.aggregate.source if layout.aggregate else layout.stored
+    source = layout.written.source if layout.written else layout.stored
     found += [
         OperatorStrategy(r.operator, str(r.rule).replace("_", " "), r.code, r.reason, r.code.advice)
         for r in classify(source)

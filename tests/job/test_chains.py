@@ -165,4 +165,19 @@ def test_groups_are_computed_for_those_keys_only_that_a_filtered_table_has(
     for step in steps:
         assert "s_nation = 3" in step.sql
         read = {item.slice for item in found.inputs for bound in item.bounds if bound.step == step.name}
-        assert read == {Slice.BEFORE, Slice.AFTER}
+        assert read == {Slice.AFTER}  # what was before follows from it and the changes
+
+
+def test_groups_beside_a_step_are_computed_for_its_rows_only() -> None:
+    # TPC-H Q20's shape: of the suppliers that a batch touches, the groups of those parts only that the filter leaves.
+    query = (
+        "SELECT s.s FROM s.supplier s WHERE s.s IN (SELECT p.s FROM s.stock p JOIN (SELECT l_p, l_s, sum(price) AS total "
+        "FROM s.line GROUP BY l_p, l_s) g ON g.l_p = p.p AND g.l_s = p.s AND p.n > g.total WHERE p.n > 5)"
+    )
+    line = TableSchema("s.line", (("l_p", "bigint"), ("l_s", "bigint"), ("price", "decimal(15,2)")), ())
+    stock = TableSchema("s.stock", (("p", "bigint"), ("s", "bigint"), ("n", "int")), ("p", "s"))
+    view = compile_view("v", sqlglot.parse_one(query, read="spark"), TABLES | {"s.line": line, "s.stock": stock})
+    facts = FACTS | {"s.stock": TableFacts(LARGE, ("p", "s"))}
+    found = batch_job(view, frozenset({"s.line"}), Strategy.AFFECTED, Reason.AFFECTED_KEYS, facts)
+    lines = [item for item in found.inputs if item.table == "s.line" and item.slice is not Slice.CHANGES]
+    assert lines and all({bound.column for bound in item.bounds} == {"l_p", "l_s"} for item in lines)

@@ -100,6 +100,15 @@ select sum(c) as total, count(*) as n from t where a > 100
 select a, sum(c) filter (where b > 1) as total, count(*) filter (where s is null) as n from t group by a
 select count(distinct a) as n, count(distinct a, b) as m, sum(distinct a) as o from t
 select count(distinct a) filter (where b > 1) as n from t
+select s, count(distinct a) as n, count(*) as m, count(b) as k, sum(n) as o, sum(c) as p, avg(c) as q, avg(a) as r from t group by s
+select s, count(distinct a, d) as n, sum(b) as m, min(b) as k, max(d) as o from t group by s having count(distinct a, d) > 1
+select a, s, sum(distinct c) as n, avg(distinct c) as m, count(distinct c) as o, count_if(b > 1) as p from t group by a, s
+select count(distinct s) as n, sum(a) as m from t
+select b % 2 as p, count(distinct a + 1) as n, bool_or(a > 1) as m from t group by b % 2
+select q.s, q.n, u.x from (select s, a, count(distinct b) as n from t group by s, a) q join u on u.a = q.a
+select q.a, q.n, q.m, u.x from (select a, sum(n) as n, sum(c) as m, count(d) as o from t group by a) q join u on u.a = q.a
+select q.p, q.n, sum(u.x) as x from (select a % 2 as p, count(*) as n from t where b > 0 group by a % 2) q join u on u.a = q.n group by q.p, q.n
+select u.k, q.n from u left join (select t.a, w.z, sum(t.b) as n from t join w on t.b = w.k group by t.a, w.z) q on q.a = u.k
 select a, first(a) filter (where b > 1) as f, last(a) filter (where b > 1) respect nulls as l, any_value(a) filter (where s is null) as v from t group by a
 select a, first(a) filter (where b > 1) as f, first(a + 1) filter (where b > 1) as g, first(a) as h, first(distinct a) filter (where b = 1) as i from t group by a
 select first(a) filter (where a = 2) as f, last(a + 1) filter (where a = 1) as l, last(a) filter (where a > 100) as m from t
