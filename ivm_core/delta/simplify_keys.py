@@ -190,7 +190,7 @@ def _restricted(side: Plan, keys: Plan, parts: tuple[exp.Expression, ...]) -> Pl
     if condition is None or len(local) == len(parts) or not references(condition) & set(keys.names):
         return side
     part = _columns_of(keys, references(condition))
-    if _is_restricted_by(side, part):
+    if _is_restricted_by(side, part, condition):
         return side
     return Join(side, part, JoinKind.SEMI, condition)
 
@@ -220,14 +220,19 @@ def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
     return other
 
 
-def _is_restricted_by(plan: Plan, keys: Plan) -> bool:
+def _is_restricted_by(plan: Plan, keys: Plan, condition: exp.Expression | None = None) -> bool:
     """Whether there is a restriction already by the same columns of keys from the same leaves.
 
-    The one in the plan may have been rewritten since it was made: comparing it whole would add it in every pass.
+    The one in the plan may have been rewritten since it was made, and may read fewer leaves then, by the same ``condition``:
+    comparing it whole would add it in every pass.
     """
-    placed = (node.right for node in operators(plan) if isinstance(node, Join) and is_restriction(node))
+    placed = (node for node in operators(plan) if isinstance(node, Join) and is_restriction(node))
     leaves = _leaves(keys)
-    return any(each.names == keys.names and _leaves(each) == leaves for each in placed)
+    return any(
+        each.right.names == keys.names
+        and (_leaves(each.right) == leaves or (each.condition == condition and _leaves(each.right) < leaves))
+        for each in placed
+    )
 
 
 def _is_implied(plan: Plan, keys: Plan, columns: dict[str, str]) -> bool:
