@@ -38,7 +38,6 @@ _CHANGE = f"{HIDDEN_PREFIX}change"  # NULL in the rows after the batch, else the
 _AFTER = f"{HIDDEN_PREFIX}after_"
 _BEFORE = f"{HIDDEN_PREFIX}before_"
 _CHANGED = f"{HIDDEN_PREFIX}changed_"
-_STATES = (_AFTER, _BEFORE)
 
 
 def can_subtract(plan: Aggregate) -> bool:
@@ -52,7 +51,7 @@ def can_subtract(plan: Aggregate) -> bool:
 
 
 def difference_of_groups(plan: Aggregate, after: Plan, delta: Plan, keys: Plan, by: Sequence[exp.Expression]) -> Plan:
-    """Δ(γ_k Q), one row for each group that came or went and two for one that changed.
+    """Δ(γ_k Q): of each group that a change touches, the row after with weight 1 and the row before with −1.
 
     ``after``: Q⁺. ``delta``: ΔQ. ``keys``: K, whose columns are matched with ``by``. Only for plans that ``can_subtract``.
     """
@@ -64,45 +63,31 @@ def difference_of_groups(plan: Aggregate, after: Plan, delta: Plan, keys: Plan, 
     changes = Project(having_keys(delta, by, keys), (*keep(read), Named(_CHANGE, column(WEIGHT))))
     calls = [call for a in accumulators.columns for call in _calls(a)]
     summed = Aggregate(UnionAll((rows, changes)), plan.keys, tuple(calls))
-    names = tuple(key.name for key in plan.keys)
-    finished = [named for a in accumulators.columns for named in _finished(a)]
-    states = Project(summed, (*keep(names), *finished))
-    return _as_changes(plan, accumulators, states, names)
-
-
-def _as_changes(plan: Aggregate, accumulators: Accumulators, states: Plan, names: tuple[str, ...]) -> Plan:
-    """From rows of both states' accumulators, one row with weight 1 and one with −1, but for groups that are as they were."""
+    # Of the sums as they come, below what is made of them, for Spark's sake: see job/build.py.
+    touched = [exp.NEQ(this=column(_CHANGED + a.name), expression=exp.Literal.number(0)) for a in accumulators.columns]
+    one = exp.Literal.number(1)
+    signs = [exp.cast(sign, "bigint", dialect="spark") for sign in (one, exp.Neg(this=one.copy()))]
+    twice = exp.Explode(this=exp.Array(expressions=signs))
+    signed = Generate(Filter(summed, expect_expression(exp.or_(*touched))), twice, (WEIGHT,))
     count = accumulators.columns[0].name
-    values = [
-        tuple(substitute(value, {a.name: column(prefix + a.name) for a in accumulators.columns}) for prefix in _STATES)
-        for value in accumulators.finish
-    ]
-    numbers = range(1, len(values) + 1)
-    shown = [f"{prefix}value_{n}" for n in numbers for prefix in _STATES]
-    pairs = Project(
-        states,
-        (
-            *keep(names),
-            *(Named(f"{prefix}rows", column(prefix + count)) for prefix in _STATES),
-            *(Named(name, value) for name, value in zip(shown, (v for pair in values for v in pair), strict=True)),
-        ),
+    were_rows = exp.GT(this=column(_AFTER + count), expression=column(_CHANGED + count))
+    there = _either(exp.GT(this=column(_AFTER + count), expression=exp.Literal.number(0)), were_rows)
+    names = tuple(key.name for key in plan.keys)
+    states = Project(
+        Filter(signed, there), (*keep(names), *(n for a in accumulators.columns for n in _states(a)), _weight())
     )
-    same = [
-        exp.NullSafeEQ(this=column(f"{_AFTER}value_{n}"), expression=column(f"{_BEFORE}value_{n}")) for n in numbers
-    ]
-    there = [exp.GT(this=column(f"{prefix}rows"), expression=exp.Literal.number(0)) for prefix in _STATES]
-    lasting = exp.EQ(this=exp.paren(there[0].copy()), expression=exp.paren(there[1].copy()))
-    differing = Filter(pairs, expect_expression(exp.not_(exp.and_(lasting, *same))))
-    signs = exp.Array(
-        expressions=[exp.cast(exp.Literal.number(1), "bigint"), exp.cast(exp.Neg(this=exp.Literal.number(1)), "bigint")]
-    )
-    signed = Generate(differing, exp.Explode(this=signs), (WEIGHT,))
-    live = Filter(signed, _either(there[0], there[1]))
-    chosen = (
-        Named(a.name, _either(column(f"{_AFTER}value_{n}"), column(f"{_BEFORE}value_{n}")))
-        for n, a in enumerate(plan.aggregates, start=1)
-    )
-    return Project(live, (*keep(names), *chosen, Named(WEIGHT, column(WEIGHT))))
+    shown = (Named(a.name, value) for a, value in zip(plan.aggregates, _values(accumulators), strict=True))
+    return Project(states, (*keep(names), *shown, _weight()))
+
+
+def _values(accumulators: Accumulators) -> Iterable[exp.Expression]:
+    """Each function's value, in a row with weight 1 after the batch and in one with −1 before it."""
+    for value in accumulators.finish:
+        after, before = (
+            substitute(value, {a.name: column(prefix + a.name) for a in accumulators.columns})
+            for prefix in (_AFTER, _BEFORE)
+        )
+        yield _either(after, before)
 
 
 def _either(after: exp.Expression, before: exp.Expression) -> exp.Expression:
@@ -123,7 +108,7 @@ def _calls(accumulator: Accumulator) -> Iterable[Named]:
     yield Named(_CHANGED + accumulator.name, substitute(change.expression, {WEIGHT: column(_CHANGE)}))
 
 
-def _finished(accumulator: Accumulator) -> Iterable[Named]:
+def _states(accumulator: Accumulator) -> Iterable[Named]:
     """Both states of the accumulator, in its type."""
     after, change = (column(prefix + accumulator.name) for prefix in (_AFTER, _CHANGED))
 
@@ -133,6 +118,10 @@ def _finished(accumulator: Accumulator) -> Iterable[Named]:
     before = exp.Sub(this=in_type(after), expression=in_type(change))
     yield Named(_AFTER + accumulator.name, in_type(after.copy()))
     yield Named(_BEFORE + accumulator.name, exp.cast(before, accumulator.type))
+
+
+def _weight() -> Named:
+    return Named(WEIGHT, column(WEIGHT))
 
 
 def _accumulators(plan: Aggregate) -> Accumulators | None:
