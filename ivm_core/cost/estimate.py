@@ -22,11 +22,11 @@ FAR_APART = 4.0  # least ratio of the largest to the smallest measured size for 
 
 
 def full_seconds(statistics: Statistics) -> float | None:
-    """The middle of the last three full refreshes, None without one; of a first build alone, what it takes in a run."""
-    measured = [batch.seconds for batch in statistics.past if batch.full][:3]
-    if len(measured) == 1:
-        return measured[0] * BUILD_SHARE
-    return median(measured) if measured else None
+    """The middle of the last three refreshes; before there is one, of the first build what it takes in a run; else None."""
+    full = [batch for batch in statistics.past if batch.full]
+    if refreshes := [batch.seconds for batch in full if not batch.first_build][:3]:
+        return median(refreshes)
+    return full[0].seconds * BUILD_SHARE if full else None
 
 
 def incremental_seconds(statistics: Statistics) -> float | None:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 class PastBatch:
     """One earlier batch of the view: whether it was a full refresh, its changed base-table rows and its seconds.
 
-    ``work``: how many relations its job opens and computes (0: not known).
+    ``work``: how many relations its job opens and computes (0: not known). ``first_build``: the one that made the view.
     """
 
     full: bool
     changed_rows: int
     seconds: float
     work: float = 0.0
+    first_build: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.failures import SPARK_FAILURES
-from ivm_core.engine.inputs import Sources, bind_changes, bind_snapshot
+from ivm_core.engine.inputs import Sources, bind_changes, bind_snapshot, bind_whole
 from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
@@ -58,8 +58,9 @@ def run(
     state = find_state(spark, target, tag)
     if state is None:
         return Applied(state_version=TableLog(target.location, spark).version(), skipped=True)
-    work = _Work(spark, Sources(batch, relations, cache), state, settings.limits.pushdown_cap, on_progress)
-    few = changed_rows is not None and changed_rows <= HERE and job.write.kind is not WriteKind.OVERWRITE
+    whole = job.write.kind is WriteKind.OVERWRITE
+    work = _Work(spark, Sources(batch, relations, cache), state, settings.limits.pushdown_cap, on_progress, whole=whole)
+    few = changed_rows is not None and changed_rows <= HERE and not whole
     with typed_failures(target.location), closing(work), cache.planning.once(few):
         direct = _direct(job, state)
         writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
@@ -123,8 +124,16 @@ class _Work:
     """The relations of one run under the names of its job."""
 
     def __init__(
-        self, spark: SparkSession, sources: Sources, state: State, pushdown_cap: int, on_progress: Progress | None
+        self,
+        spark: SparkSession,
+        sources: Sources,
+        state: State,
+        pushdown_cap: int,
+        on_progress: Progress | None,
+        *,
+        whole: bool = False,
     ) -> None:
+        """``whole``: the job computes the whole state."""
         self.spark = spark
         self.bindings = Bindings(spark, sources.cache.names)
         self.small: dict[str, SmallRelation] = {}
@@ -132,6 +141,7 @@ class _Work:
         self.pushdown_cap = pushdown_cap
         self._sources = sources
         self._state = state
+        self._whole = whole
         self._both_states = BothStates(spark, lambda: sources.cache.snapshots, sources.cache.changes_of)
         self._pending: dict[str, Input] = {}
         self._computed: list[SmallRelation] = []
@@ -215,5 +225,7 @@ class _Work:
             if item.slice is Slice.CHANGES:
                 self._changed[item.table] = self._sources.changes(item).rows
                 self.small[name] = bind_changes(self.bindings, item, self._sources)
+            elif self._whole:
+                bind_whole(self.bindings, item, self._sources)
             else:
                 bind_snapshot(self.bindings, item, self._sources, self.small, self.pushdown_cap, self._both_states)

@@ -96,6 +96,14 @@ def bind_snapshot(
     bindings.bind(item.name, frame.where(all_of(stated).sql("spark")) if stated else frame)
 
 
+def bind_whole(bindings: Bindings, item: Input, sources: Sources) -> None:
+    """Name the version that an input of a refresh shows, read as plain Spark reads it: what is kept in memory, or read without
+    Delta's knowledge of its columns, is faster for few rows only."""
+    relation, covered = sources.relation(item.table), sources.range(item.table)
+    version = covered.from_version if item.slice is Slice.BEFORE else covered.to_version
+    bindings.bind(item.name, sources.cache.snapshots.whole(relation, version).selectExpr(*_renamed(item)))
+
+
 def _known_bounds(item: Input, small: Mapping[str, SmallRelation], cap: int) -> list[tuple[str, ColumnValues, bool]]:
     """Columns of the input with the values that they can only have: name, values, whether NULL is one of them."""
     types = {column.name: column.type for column in item.columns}

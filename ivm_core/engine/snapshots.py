@@ -45,6 +45,20 @@ class Snapshots:
         plain = self._plain_table(relation.location, version) if relation.visible_sql is None else None
         return plain.read(self.spark, alternatives) if plain is not None else self.read(relation, version)
 
+    def whole(self, relation: Relation, version: int) -> DataFrame:
+        """All rows of a relation at a version, for a query over most of them.
+
+        Of a large table by Delta Lake, which knows the columns that are never NULL: without that Spark reads a table twice
+        where parts of a query differ by a test for NULL only.
+        """
+        if relation.visible_sql is not None or is_small(relation):
+            return self.read(relation, version)
+        key = f"{relation.location}@{version} by Delta"
+        if key not in self.bindings:
+            reader = self.spark.read.format("delta").option("versionAsOf", version)
+            self.bindings.bind(key, reader.load(relation.location))
+        return self.bindings.frame(key)
+
     def in_memory(self, relation: Relation, version: int, columns: Iterable[str]) -> DataFrame | None:
         """A small table's rows at the version, with at least these columns, kept in memory; None of other tables.
 

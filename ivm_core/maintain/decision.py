@@ -106,6 +106,7 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
             sum(record.changed_rows.values()),
             record.seconds,
             _work(session, view, frozenset(record.changed_rows)),
+            record.reason == Reason.FIRST_BUILD,
         )
         for record in session.catalog.measured(view.name, HISTORY, FULLS)
         # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
