@@ -18,6 +18,9 @@ FEW_ROWS = 100_000
 HOPELESS = 2.0
 # A session's first batches take at most so many times as long as later ones.
 COLD = 3.0
+# What building a view took says little of a refresh: the session was cold, the tables were smaller. Where batches take
+# more than this part of it, one refresh is tried, once there are so many of them to compare it with.
+UNSURE, ENOUGH = 0.5, 2
 # After so many full refreshes in a row, one batch is incremental again: data and clusters change.
 TRY_AGAIN = 8
 
@@ -65,7 +68,15 @@ def decide(
         return decision(incremental, incremental.detail)
     if predicted_full < predicted_incremental and not _untried(statistics, predicted_incremental / predicted_full):
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
+    if _never_refreshed(statistics) and predicted_incremental > max(UNSURE * predicted_full, WORTH_CHOOSING_SECONDS):
+        return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, a refresh was never measured")
     return decision(incremental, incremental.detail)
+
+
+def _never_refreshed(statistics: Statistics) -> bool:
+    """True where only building the view tells what a refresh takes, and batches enough tell what they take."""
+    batches = sum(not batch.full for batch in statistics.past)
+    return batches >= ENOUGH and all(batch.first_build for batch in statistics.past if batch.full)
 
 
 def _untried(statistics: Statistics, slower: float) -> bool:

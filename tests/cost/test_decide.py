@@ -121,3 +121,17 @@ def test_what_a_view_took_to_be_built_counts_until_it_is_refreshed() -> None:
     built = PastBatch(True, 0, 9.0, first_build=True)
     assert estimate.full_seconds(Statistics((built,))) == pytest.approx(9.0 * estimate.BUILD_SHARE)
     assert estimate.full_seconds(Statistics((PastBatch(True, 0, 2.0), PastBatch(False, 5, 3.0), built))) == 2.0
+
+
+def test_a_refresh_is_tried_once_where_only_building_the_view_tells_what_it_takes() -> None:
+    built, batch = PastBatch(True, 0, 9.0, first_build=True), PastBatch(False, 100, 6.0)
+
+    def chosen(*past: PastBatch) -> Strategy:
+        return decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100)).strategy
+
+    assert chosen(batch, built) is Strategy.INCREMENTAL  # of a cold session, perhaps
+    assert chosen(batch, batch, built) is Strategy.FULL
+    assert chosen(PastBatch(True, 0, 8.0), batch, batch, built) is Strategy.INCREMENTAL
+    assert chosen(PastBatch(True, 0, 4.0), batch, batch, built) is Strategy.FULL
+    fast = PastBatch(False, 100, 3.0)
+    assert chosen(fast, fast, built) is Strategy.INCREMENTAL  # a third of what it took to build it
