@@ -30,6 +30,7 @@ from ivm_core.job.model import (
     WriteKind,
 )
 from ivm_core.job.parts import Parts, step_scan
+from ivm_core.job.semijoins import pass_on_semijoins
 from ivm_core.job.strategy import check_rows_match
 from ivm_core.plan.nodes import (
     Aggregate,
@@ -50,7 +51,7 @@ _PRESENT = "__ivm_present"
 def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     """The job that computes the whole state again."""
     parts = Parts({})
-    everything = _pinned(after(view.layout.stored, frozenset()))
+    everything = pass_on_semijoins(_pinned(after(view.layout.stored, frozenset())))
     parts.add_step("state", everything, "the whole state", materialize=False)
     identified = view.layout.kind is StateKind.BAG
     write = Write(WriteKind.OVERWRITE, "state", columns=view.layout.stored.names, identified=identified)

@@ -107,6 +107,8 @@ select count(distinct s) as n, sum(a) as m from t
 select b % 2 as p, count(distinct a + 1) as n, bool_or(a > 1) as m from t group by b % 2
 select q.s, q.n, u.x from (select s, a, count(distinct b) as n from t group by s, a) q join u on u.a = q.a
 select q.a, q.n, q.m, u.x from (select a, sum(n) as n, sum(c) as m, count(d) as o from t group by a) q join u on u.a = q.a
+select t.a, t.s from t where t.a in (select k from w where y > 1) and t.b > (select sum(u.k) from u where u.a = t.a)
+select t.a from t where t.a in (select k from w where z = 'x') and t.b in (select y from w where k > 0) and t.b > (select count(*) from u where u.a = t.a and u.k = t.b)
 select q.p, q.n, sum(u.x) as x from (select a % 2 as p, count(*) as n from t where b > 0 group by a % 2) q join u on u.a = q.n group by q.p, q.n
 select u.k, q.n from u left join (select t.a, w.z, sum(t.b) as n from t join w on t.b = w.k group by t.a, w.z) q on q.a = u.k
 select a, first(a) filter (where b > 1) as f, last(a) filter (where b > 1) respect nulls as l, any_value(a) filter (where s is null) as v from t group by a
