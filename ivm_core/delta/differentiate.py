@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from ivm_core.delta.keys import difference, distinct_keys, having_keys, is_net, net, touched_by
 from ivm_core.delta.states import Tables, after, before, is_failing
-from ivm_core.delta.subtracted import can_subtract, difference_of_groups
+from ivm_core.delta.subtracted import difference_of_groups, subtractable
 from ivm_core.delta.touched import touched_left
 from ivm_core.plan.clock import CLOCK, clock_names
 from ivm_core.plan.inexact import exact_keys
@@ -91,11 +91,13 @@ def _differentiate(plan: Plan, changed: Tables) -> Plan:
         case Aggregate(source, keys):
             # Δ(γ_k Q) = γ_k(Q⁺ ⋉ K) − γ_k(Q⁻ ⋉ K), K = π_k ΔQ; without keys γ(Q⁺) − γ(Q⁻)
             expressions = exact_keys(tuple(key.expression for key in keys), source)
-            if len(expressions) == len(keys) and can_subtract(plan):
-                delta = differentiate(without_idle_time(plan), changed)
+            read = without_idle_time(plan)
+            if len(expressions) == len(keys) and (sums := subtractable(plan)) is not None:
+                # … = γ_k(Q⁺ ⋉ K) and what it was, by its sums: A⁻ = A⁺ − ΔA
+                delta = differentiate(read, changed)
                 found = distinct_keys(delta, expressions)
-                return difference_of_groups(plan, after(without_idle_time(plan), changed), delta, found, expressions)
-            return _by_key(plan, source, expressions, changed, without_idle_time(plan))
+                return difference_of_groups(plan, sums, after(read, changed), delta, found, expressions)
+            return _by_key(plan, source, expressions, changed, read)
         case Distinct(source):
             # Δ(δQ) = δ(Q⁺ ⋉ K) − δ(Q⁻ ⋉ K), K = all columns of ΔQ
             return _by_key(plan, source, exact_keys(tuple(column(name) for name in source.names), source), changed)

@@ -14,7 +14,7 @@ from sqlglot import exp
 from ivm_core.delta.accumulators import Accumulator, Accumulators, accumulate, decimal_of
 from ivm_core.plan.inexact import exact_keys
 from ivm_core.plan.nodes import HIDDEN_PREFIX, Aggregate, Named, Project, column, keep
-from ivm_core.plan.rewrite import both, expect_expression, substitute
+from ivm_core.plan.rewrite import both, expect_expression, substitute, value_where
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.types import is_comparable
 
@@ -83,7 +83,8 @@ def _of_values(aggregate: Named, values: tuple[Named, ...]) -> Named:
     argument: exp.Expression = column(values[0].name)
     if len(values) > 1:
         present = both(*(exp.Not(this=exp.Is(this=column(v.name), expression=exp.Null())) for v in values))
-        argument = exp.Case(ifs=[exp.If(this=present, true=exp.Literal.number(1))])
+        assert present is not None
+        argument = value_where(present, exp.Literal.number(1))
     call.set("this", argument)
     return Named(aggregate.name, expect_expression(call))
 

@@ -31,7 +31,7 @@ from ivm_core.plan.nodes import (
     operators,
     references,
 )
-from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.rewrite import expect_expression, substitute, value_where
 from ivm_core.plan.schema import types_of
 
 _CHANGE = f"{HIDDEN_PREFIX}change"  # NULL in the rows after the batch, else the weight of a change
@@ -40,23 +40,24 @@ _BEFORE = f"{HIDDEN_PREFIX}before_"
 _CHANGED = f"{HIDDEN_PREFIX}changed_"
 
 
-def can_subtract(plan: Aggregate) -> bool:
-    """Whether the groups before follow from the groups after: every function is a sum, and ΔQ is had without Q⁻ itself."""
+def subtractable(plan: Aggregate) -> Accumulators | None:
+    """The sums by which the groups before follow from the groups after; None where a function is no sum, or ΔQ needs Q⁻."""
     linear = all(
         isinstance(node, Scan | Filter | Project | UnionAll | Generate)
         or (isinstance(node, Join) and node.kind is JoinKind.INNER)
         for node in operators(plan.source)
     )
-    return bool(plan.keys and plan.aggregates) and linear and _accumulators(plan) is not None
+    return _accumulators(plan) if plan.keys and plan.aggregates and linear else None
 
 
-def difference_of_groups(plan: Aggregate, after: Plan, delta: Plan, keys: Plan, by: Sequence[exp.Expression]) -> Plan:
+def difference_of_groups(
+    plan: Aggregate, accumulators: Accumulators, after: Plan, delta: Plan, keys: Plan, by: Sequence[exp.Expression]
+) -> Plan:
     """Δ(γ_k Q): of each group that a change touches, the row after with weight 1 and the row before with −1.
 
-    ``after``: Q⁺. ``delta``: ΔQ. ``keys``: K, whose columns are matched with ``by``. Only for plans that ``can_subtract``.
+    ``accumulators``: of a ``subtractable`` plan. ``after``: Q⁺. ``delta``: ΔQ. ``keys``: K,
+    whose columns are matched with ``by``.
     """
-    accumulators = _accumulators(plan)
-    assert accumulators is not None
     read = _read(plan)
     nothing = exp.cast(exp.Null(), "bigint", dialect="spark")
     rows = Project(having_keys(after, by, keys), (*keep(read), Named(_CHANGE, nothing)))
@@ -74,10 +75,10 @@ def difference_of_groups(plan: Aggregate, after: Plan, delta: Plan, keys: Plan, 
     there = _either(exp.GT(this=column(_AFTER + count), expression=exp.Literal.number(0)), were_rows)
     names = tuple(key.name for key in plan.keys)
     states = Project(
-        Filter(signed, there), (*keep(names), *(n for a in accumulators.columns for n in _states(a)), _weight())
+        Filter(signed, there), (*keep(names), *(n for a in accumulators.columns for n in _states(a)), *keep((WEIGHT,)))
     )
     shown = (Named(a.name, value) for a, value in zip(plan.aggregates, _values(accumulators), strict=True))
-    return Project(states, (*keep(names), *shown, _weight()))
+    return Project(states, (*keep(names), *shown, *keep((WEIGHT,))))
 
 
 def _values(accumulators: Accumulators) -> Iterable[exp.Expression]:
@@ -102,7 +103,7 @@ def _calls(accumulator: Accumulator) -> Iterable[Named]:
     call = accumulator.stored.expression
     argument = exp.Literal.number(1) if isinstance(call.this, exp.Star) else call.this
     only = call.copy()
-    only.set("this", exp.Case(ifs=[exp.If(this=here, true=argument.copy())]))
+    only.set("this", value_where(here, argument))
     (change,) = accumulator.changes()
     yield Named(_AFTER + accumulator.name, only)
     yield Named(_CHANGED + accumulator.name, substitute(change.expression, {WEIGHT: column(_CHANGE)}))
@@ -118,10 +119,6 @@ def _states(accumulator: Accumulator) -> Iterable[Named]:
     before = exp.Sub(this=in_type(after), expression=in_type(change))
     yield Named(_AFTER + accumulator.name, in_type(after.copy()))
     yield Named(_BEFORE + accumulator.name, exp.cast(before, accumulator.type))
-
-
-def _weight() -> Named:
-    return Named(WEIGHT, column(WEIGHT))
 
 
 def _accumulators(plan: Aggregate) -> Accumulators | None:

@@ -72,7 +72,7 @@ def bind_snapshot(
 ) -> None:
     """Name the version that an input shows: in memory where the table is small, else without what its bounds rule out."""
     relation, covered = sources.relation(item.table), sources.range(item.table)
-    version = covered.from_version if item.slice is Slice.BEFORE else covered.to_version
+    version = _version(item, covered)
     kept = sources.cache.snapshots.in_memory(relation, version, (column.source for column in item.columns))
     if kept is not None:
         bindings.define(item.name, _shown(item, sources.cache.share(kept)))
@@ -99,9 +99,13 @@ def bind_snapshot(
 def bind_whole(bindings: Bindings, item: Input, sources: Sources) -> None:
     """Name the version that an input of a refresh shows, read as plain Spark reads it: what is kept in memory, or read without
     Delta's knowledge of its columns, is faster for few rows only."""
-    relation, covered = sources.relation(item.table), sources.range(item.table)
-    version = covered.from_version if item.slice is Slice.BEFORE else covered.to_version
-    bindings.bind(item.name, sources.cache.snapshots.whole(relation, version).selectExpr(*_renamed(item)))
+    version = _version(item, sources.range(item.table))
+    frame = sources.cache.snapshots.whole(sources.relation(item.table), version)
+    bindings.bind(item.name, frame.selectExpr(*_renamed(item)))
+
+
+def _version(item: Input, covered: TableRange) -> int:
+    return covered.from_version if item.slice is Slice.BEFORE else covered.to_version
 
 
 def _known_bounds(item: Input, small: Mapping[str, SmallRelation], cap: int) -> list[tuple[str, ColumnValues, bool]]:

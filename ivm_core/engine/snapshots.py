@@ -55,8 +55,7 @@ class Snapshots:
             return self.read(relation, version)
         key = f"{relation.location}@{version} by Delta"
         if key not in self.bindings:
-            reader = self.spark.read.format("delta").option("versionAsOf", version)
-            self.bindings.bind(key, reader.load(relation.location))
+            self.bindings.bind(key, self._by_delta(relation.location, version))
         return self.bindings.frame(key)
 
     def in_memory(self, relation: Relation, version: int, columns: Iterable[str]) -> DataFrame | None:
@@ -92,9 +91,11 @@ class Snapshots:
         key = f"{location}@{version}"
         if key not in self.bindings:
             plain = self._plain_table(location, version)
-            reader = self.spark.read.format("delta").option("versionAsOf", version)
-            self.bindings.bind(key, plain.read(self.spark) if plain is not None else reader.load(location))
+            self.bindings.bind(key, plain.read(self.spark) if plain is not None else self._by_delta(location, version))
         return key
+
+    def _by_delta(self, location: str, version: int) -> DataFrame:
+        return self.spark.read.format("delta").option("versionAsOf", version).load(location)
 
     def _plain_table(self, location: str, version: int) -> PlainTable | None:
         if (location, version) not in self._plain:

@@ -116,11 +116,10 @@ class _Chain:
     is_step: Callable[[Scan], bool]
 
     def build(self, inputs: tuple[Plan, ...], names: tuple[str, ...], make_step: MakeStep) -> Plan:
-        parts, pending = [inputs[0]], self.conditions
         exact = _is_exact(inputs[0], self.is_step)
-        if not exact and self._reads_large(inputs[0]):
+        if not exact and self._largest_read(inputs[0]) >= LARGE:
             inputs = (self._restricted_by_steps(inputs[0], inputs[1:]), *inputs[1:])
-            parts = [inputs[0]]
+        parts, pending = [inputs[0]], self.conditions
         ordered = self._order(inputs)
         if not exact and is_selective(ordered[0]) and self._reads_larger(inputs[0], ordered[0]):
             purpose = f"leave out keys that meet nothing of {table_of(ordered[0])}"
@@ -161,9 +160,6 @@ class _Chain:
 
     def _fan_out(self, source: Plan, joined: list[Plan]) -> float:
         return least_fan_out(source, joined, self.conditions, self.facts)
-
-    def _reads_large(self, source: Plan) -> bool:
-        return self._largest_read(source) >= LARGE
 
     def _reads_larger(self, source: Plan, other: Plan) -> bool:
         """Whether a large table is read for the source beside which the other's rows cost nothing."""

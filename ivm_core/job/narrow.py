@@ -5,7 +5,7 @@ Where P is filtered, most of the groups that a batch touches meet no row of it, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from sqlglot import exp
 
@@ -77,11 +77,15 @@ def _narrowed(restriction: Join) -> tuple[Join, Join] | None:
 
 def _restrictions(plan: Plan) -> Iterable[Join]:
     """The restrictions to some K that lie on a plan, filters and other semi-joins between them."""
+    return filter(is_restriction, semijoins_on(plan))
+
+
+def semijoins_on(plan: Plan) -> Iterator[Join]:
+    """The semi-joins that lie on a plan, filters between them."""
     while True:
         match plan:
             case Join(left, _, JoinKind.SEMI):
-                if is_restriction(plan):
-                    yield plan
+                yield plan
                 plan = left
             case Filter(inner):
                 plan = inner

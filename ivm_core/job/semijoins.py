@@ -5,11 +5,10 @@ Written as IN, Spark passes such a condition on by itself; it does not pass on a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ivm_core.job.chains import restricted
-from ivm_core.job.narrow import is_selective
+from ivm_core.job.narrow import is_selective, semijoins_on
 from ivm_core.plan.join_graph import equal_columns, equality
 from ivm_core.plan.nodes import Aggregate, Filter, Join, JoinKind, Plan, Project
 from ivm_core.plan.rewrite import conjuncts, transform_up
@@ -32,7 +31,7 @@ def _beside(source: Plan, other: Plan, join: Join) -> Plan:
     if not _is_grouped(source):
         return source
     equal = {theirs: mine for mine, theirs, null_safe in equal_columns(join.condition, source, other) if not null_safe}
-    for semijoin in _semijoins(other):
+    for semijoin in semijoins_on(other):
         pairs = tuple(equal_columns(semijoin.condition, semijoin.left, semijoin.right))
         plain = [(equal.get(theirs), key) for theirs, key, null_safe in pairs if not null_safe]
         if len(plain) < len(conjuncts(semijoin.condition)) or not is_selective(semijoin.right):
@@ -41,16 +40,6 @@ def _beside(source: Plan, other: Plan, join: Join) -> Plan:
         if len(conditions) == len(plain):
             source = restricted(source, semijoin.right, conditions)
     return source
-
-
-def _semijoins(plan: Plan) -> Iterator[Join]:
-    """The semijoins that lie on a plan, filters between them."""
-    while isinstance(plan, Filter) or (isinstance(plan, Join) and plan.kind is JoinKind.SEMI):
-        if isinstance(plan, Join):
-            yield plan
-            plan = plan.left
-        else:
-            plan = plan.source
 
 
 def _is_grouped(plan: Plan) -> bool:
