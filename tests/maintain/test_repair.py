@@ -14,7 +14,8 @@ pytestmark = pytest.mark.spark
 ROWS = "SELECT k, v FROM rep.t WHERE v > 0"
 SUMS = "SELECT k, sum(v) AS s, max(v) AS hi FROM rep.t GROUP BY k"
 COUNTS = "SELECT k, count(DISTINCT v) AS n FROM rep.t GROUP BY k"
-TOTAL = "SELECT count(*) AS n, count(DISTINCT v) AS d FROM rep.t"
+MEDIANS = "SELECT k, median(v) AS m FROM rep.t GROUP BY k"
+TOTAL = "SELECT count(*) AS n, median(v) AS m FROM rep.t"
 
 # What is done to the view's table, and the repair: its strategy, and how many rows it changes.
 DAMAGES = {
@@ -36,9 +37,15 @@ DAMAGES = {
         "repair",
         2,
     ),
-    "a_recomputed_group": (COUNTS, ["UPDATE {t} SET n = 0 WHERE k = 2"], "repair", 1),
+    "a_wrong_count_of_distinct_values": (
+        COUNTS,
+        ["UPDATE {t} SET __ivm_distinct_nonnull_1 = 0 WHERE k = 2"],
+        "repair",
+        1,
+    ),
+    "a_recomputed_group": (MEDIANS, ["UPDATE {t} SET m = 0 WHERE k = 2"], "repair", 1),
     "a_group_stored_twice": (SUMS, ["INSERT INTO {t} SELECT * FROM {t} WHERE k = 1"], "full", None),
-    "one_group": (TOTAL, ["UPDATE {t} SET d = 0"], "full", None),
+    "one_group": (TOTAL, ["UPDATE {t} SET m = 0"], "full", None),
 }
 
 
