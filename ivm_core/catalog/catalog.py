@@ -195,10 +195,10 @@ class Catalog:
         with self._read() as connection:
             return progress.list_batches(connection, view, limit)
 
-    def measured(self, view: str, limit: int, fulls: int) -> tuple[BatchRecord, ...]:
-        """The newest batches whose seconds are known, the ``fulls`` newest full refreshes among them, however old."""
+    def measured(self, view: str, batches: int, refreshes: int) -> tuple[BatchRecord, ...]:
+        """The newest incremental batches and the newest full refreshes whose seconds are known, however old, newest first."""
         with self._read() as connection:
-            return progress.list_measured(connection, view, limit, fulls)
+            return progress.list_measured(connection, view, batches, refreshes)
 
     def last_batch(self, view: str) -> BatchRecord | None:
         """The newest success, so the versions that the view stands at."""

@@ -95,17 +95,19 @@ def list_batches(connection: Connection, view: str, limit: int, succeeded: bool 
     return tuple(rows.to_batch_record(row, view) for row in found)
 
 
-def list_measured(connection: Connection, view: str, limit: int, fulls: int) -> tuple[BatchRecord, ...]:
-    """The newest successes whose time was taken, newest first; ``fulls`` of them full refreshes, however old."""
-    batches = tables.batches
-    measured = _newest_first(connection, view).where(batches.c.succeeded == true(), batches.c.seconds > 0)
-    computed = (Strategy.FULL, Strategy.INCREMENTAL, Strategy.AFFECTED)
-    statements = (
-        measured.where(batches.c.strategy.in_([str(strategy) for strategy in computed])).limit(limit),
-        measured.where(batches.c.strategy == str(Strategy.FULL)).limit(fulls),
-    )
-    found = {row["id"]: row for statement in statements for row in connection.execute(statement).mappings()}
-    return tuple(rows.to_batch_record(found[number], view) for number in sorted(found, reverse=True))
+def list_measured(connection: Connection, view: str, batches: int, refreshes: int) -> tuple[BatchRecord, ...]:
+    """The newest successes whose time was taken, newest first: so many incremental ones and so many full ones, however old."""
+    table = tables.batches
+    measured = _newest_first(connection, view).where(table.c.succeeded == true(), table.c.seconds > 0)
+    ways = (((Strategy.INCREMENTAL, Strategy.AFFECTED), batches), ((Strategy.FULL,), refreshes))
+    found = [
+        row
+        for strategies, limit in ways
+        for row in connection.execute(
+            measured.where(table.c.strategy.in_([str(strategy) for strategy in strategies])).limit(limit)
+        ).mappings()
+    ]
+    return tuple(rows.to_batch_record(row, view) for row in sorted(found, key=lambda row: row["id"], reverse=True))
 
 
 def _newest_first(connection: Connection, view: str) -> Select[Any]:

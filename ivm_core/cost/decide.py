@@ -8,21 +8,24 @@ from ivm_core.cost.statistics import Statistics
 from ivm_core.errors import NotIncrementalError
 from ivm_core.plan.definition import Policy
 
-# Below this a full refresh costs little whatever is chosen, and measurements are mostly start-up noise.
-WORTH_CHOOSING_SECONDS = 1.0
+# A batch that takes less is not worth choosing for: measurements are mostly start-up noise.
+WORTH_CHOOSING_SECONDS = 0.5
 # Without measurements: an incremental batch reads the changed rows and, in joins and groups, much of what they touch.
 UNMEASURED_FRACTION = 0.3
 # Fewer changed rows cost an incremental batch next to nothing, whatever share of a small table they are.
 FEW_ROWS = 100_000
 # A batch that was never measured is not tried where its parts alone are expected to take so many full refreshes.
-HOPELESS = 2.0
-# A session's first batches take at most so many times as long as later ones.
-COLD = 3.0
+HOPELESS = 4.0
+# What was measured once may have been so many times as long as usual: the session was cold, or others were computing.
+ONCE = 1.5
 # What building a view took says little of a refresh: the session was cold, the tables were smaller. Where batches take
 # more than this part of it, one refresh is tried, once there are so many of them to compare it with.
-UNSURE, ENOUGH = 0.5, 2
-# After so many full refreshes in a row, one batch is incremental again: data and clusters change.
-TRY_AGAIN = 8
+UNSURE, ENOUGH = 0.6, 2
+# Data and clusters change, so the way that seems slower is tried again now and then: so rarely that all such tries take no
+# more than this part of the batches between them; and a refresh only where it seems at most ONCE times as long.
+TRIES_SHARE = 0.03
+# Where it was measured once only, of a larger one: one measurement may mislead for long.
+TRIES_SHARE_ONCE = 0.2
 
 
 def decide(
@@ -59,17 +62,22 @@ def decide(
     least = least_seconds(statistics)
     if predicted_incremental is None and least > HOPELESS * max(predicted_full, WORTH_CHOOSING_SECONDS):
         return decision(cheaper, f"{statistics.work:.0f} parts, at least {least:.0f} s, against {predicted_full:.1f} s")
-    if predicted_full < WORTH_CHOOSING_SECONDS:
-        return decision(incremental, incremental.detail)
     if predicted_incremental is None:
         changed, base = statistics.changed_rows, statistics.base_rows
         if changed is not None and base and changed > max(FEW_ROWS, UNMEASURED_FRACTION * base):
             return decision(cheaper, f"{changed} of {base} base rows changed")
         return decision(incremental, incremental.detail)
-    if predicted_full < predicted_incremental and not _untried(statistics, predicted_incremental / predicted_full):
+    if predicted_incremental < WORTH_CHOOSING_SECONDS:
+        return decision(incremental, incremental.detail)
+    if predicted_full < predicted_incremental:
+        if _worth_trying(statistics, predicted_incremental / predicted_full, full=False):
+            return decision(incremental, incremental.detail)
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
-    if _never_refreshed(statistics) and predicted_incremental > max(UNSURE * predicted_full, WORTH_CHOOSING_SECONDS):
-        return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, a refresh was never measured")
+    if _never_refreshed(statistics):
+        if predicted_incremental > UNSURE * predicted_full:
+            return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, a refresh was never measured")
+    elif _worth_trying(statistics, slower := predicted_full / predicted_incremental, full=True) and slower < ONCE:
+        return decision(cheaper, f"tried again: {predicted_full:.1f} s, against {predicted_incremental:.1f} s")
     return decision(incremental, incremental.detail)
 
 
@@ -79,8 +87,11 @@ def _never_refreshed(statistics: Statistics) -> bool:
     return batches >= ENOUGH and all(batch.first_build for batch in statistics.past if batch.full)
 
 
-def _untried(statistics: Statistics, slower: float) -> bool:
-    """True where incremental deserves another try: measured once, in a cold session perhaps, or not in the last few batches."""
-    recent = statistics.past[:TRY_AGAIN]
-    measured = sum(not batch.full for batch in statistics.past)
-    return (measured == 1 and slower < COLD) or (len(recent) == TRY_AGAIN and all(batch.full for batch in recent))
+def _worth_trying(statistics: Statistics, slower: float, *, full: bool) -> bool:
+    """True where the way that seems so many times slower was measured once only, or so long ago that a try costs little."""
+    measured = [batch.number for batch in statistics.past if batch.full is full and not batch.first_build]
+    once = len(measured) == 1
+    if once and slower < ONCE:
+        return True
+    share = TRIES_SHARE_ONCE if once else TRIES_SHARE
+    return bool(measured) and (statistics.past[0].number - measured[0]) * share >= slower - 1

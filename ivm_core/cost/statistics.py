@@ -10,6 +10,7 @@ class PastBatch:
     """One earlier batch of the view: whether it was a full refresh, its changed base-table rows and its seconds.
 
     ``work``: how many relations its job opens and computes (0: not known). ``first_build``: the one that made the view.
+    ``number``: its place in the view's history.
     """
 
     full: bool
@@ -17,6 +18,7 @@ class PastBatch:
     seconds: float
     work: float = 0.0
     first_build: bool = False
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

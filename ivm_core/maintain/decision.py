@@ -17,8 +17,7 @@ from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy, parse_definition
 from ivm_core.plan.time_zone import depends_on_time_zone
 
-HISTORY = 16  # batches that the prediction looks at
-FULLS = 3  # full refreshes among them or before them: what one costs is not forgotten while none is chosen
+BATCHES, REFRESHES = 12, 3  # so many measured ones of either kind are looked at: neither is forgotten while not chosen
 
 
 def decide_to_run(session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None) -> Decision:
@@ -107,8 +106,9 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
             record.seconds,
             _work(session, view, frozenset(record.changed_rows)),
             record.reason == Reason.FIRST_BUILD,
+            record.number,
         )
-        for record in session.catalog.measured(view.name, HISTORY, FULLS)
+        for record in session.catalog.measured(view.name, BATCHES, REFRESHES)
         # A batch in which time moved takes what the rows that it moves take, whatever rows changed.
         if record.strategy == Strategy.FULL or (CLOCK in record.changed_rows) is (CLOCK in rows)
     )

@@ -152,7 +152,7 @@ def test_history(catalog: Catalog) -> None:
     assert catalog.last_batch("gold.v") == nothing
 
 
-def test_what_batches_took_is_told_of_those_that_were_measured_and_of_full_ones_however_old(catalog: Catalog) -> None:
+def test_what_batches_took_is_told_of_those_that_were_measured_and_of_either_kind_however_old(catalog: Catalog) -> None:
     known = catalog.add_view(view("gold.v"))
     full = done("gold.v", 1, strategy=Strategy.FULL, reason=Reason.FIRST_BUILD, seconds=5.0)
     later = [done("gold.v", number, to=number) for number in range(2, 7)]
@@ -165,8 +165,9 @@ def test_what_batches_took_is_told_of_those_that_were_measured_and_of_full_ones_
             strategy, reason = record.strategy, record.reason
             catalog.open_intent(known.view_id, "gold.v", batch("gold.v", record.number), strategy, reason)
         catalog.add_batch(record, settle="abandoned" if record.error else "applied" if record.number else None)
-    assert catalog.measured("gold.v", limit=2, fulls=1) == (later[4], later[3], full)
-    assert catalog.measured("gold.v", limit=9, fulls=3) == (*reversed(later), full)
+    assert catalog.measured("gold.v", batches=2, refreshes=1) == (later[4], later[3], full)
+    assert catalog.measured("gold.v", batches=9, refreshes=3) == (*reversed(later), full)
+    assert catalog.measured("gold.v", batches=1, refreshes=0) == (later[4],)
 
 
 def test_batch_and_intent_change_together(catalog: Catalog) -> None:

@@ -7,7 +7,7 @@ import doctest
 import pytest
 
 from ivm_core.cost import estimate
-from ivm_core.cost.decide import TRY_AGAIN, decide
+from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
 from ivm_core.errors import NotIncrementalError
@@ -19,7 +19,10 @@ GONE = Decision(Strategy.FULL, Reason.HISTORY_GONE, "vacuumed")
 
 
 def past(*seconds: tuple[bool, float], rows: int = 100) -> Statistics:
-    return Statistics(tuple(PastBatch(full, rows, s) for full, s in seconds), changed_rows=rows)
+    """Past batches, newest first, all of the size of the batch at hand."""
+    count = len(seconds)
+    batches = (PastBatch(full, rows, s, number=count - ago) for ago, (full, s) in enumerate(seconds))
+    return Statistics(tuple(batches), changed_rows=rows)
 
 
 SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
@@ -33,19 +36,13 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.AUTO, INCREMENTAL, SLOW_INCREMENTAL, None, "full", "cheaper"),
         (Policy.INCREMENTAL, INCREMENTAL, SLOW_INCREMENTAL, None, "incremental", "linear"),
         # One measurement may have been of a cold session.
-        (Policy.AUTO, INCREMENTAL, past((False, 9.0), (True, 5.0)), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, past((False, 7.0), (True, 5.0)), None, "incremental", "linear"),
         (Policy.AUTO, INCREMENTAL, past((False, 30.0), (True, 5.0)), None, "full", "cheaper"),
-        # Under a second there is nothing to gain.
-        (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "incremental", "linear"),
-        # Nothing is ruled out for ever.
-        (
-            Policy.AUTO,
-            INCREMENTAL,
-            past(*[(True, 5.0)] * TRY_AGAIN, (False, 9.0), (False, 9.0)),
-            None,
-            "incremental",
-            "linear",
-        ),
+        (Policy.AUTO, INCREMENTAL, past((False, 5.0), (False, 5.0), (True, 7.0)), None, "full", "cheaper"),
+        (Policy.AUTO, INCREMENTAL, past((False, 5.0), (False, 5.0), (True, 9.0)), None, "incremental", "linear"),
+        # Under half a second there is nothing to gain.
+        (Policy.AUTO, INCREMENTAL, past((False, 0.4), (False, 0.4), (True, 0.1)), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "full", "cheaper"),
         (Policy.FULL, INCREMENTAL, Statistics(), None, "full", "policy"),
         (Policy.AUTO, NO_RULE, Statistics(), None, "full", "unsupported_operator"),
         (Policy.INCREMENTAL, INCREMENTAL, Statistics(), GONE, "full", "history_gone"),
@@ -93,16 +90,57 @@ def test_decisions(policy, incremental, statistics, forced, strategy, reason):
     assert (decision.strategy, decision.reason) == (strategy, reason)
 
 
+TWO = ((False, 9.0), (False, 9.0))
+
+
+def chosen(*seconds: tuple[bool, float]) -> Strategy:
+    return decide(Policy.AUTO, INCREMENTAL, past(*seconds)).strategy
+
+
+def test_what_seems_slower_is_tried_again_the_more_rarely_the_slower_it_was():
+    assert chosen(*[(True, 8.1)] * 4, *TWO) is Strategy.INCREMENTAL  # an eighth slower, once in four
+    assert chosen(*[(True, 8.1)] * 3, *TWO) is Strategy.FULL
+    assert chosen(*[(True, 4.5)] * 33, *TWO) is Strategy.FULL
+    assert chosen(*[(True, 4.5)] * 34, *TWO) is Strategy.INCREMENTAL  # twice as slow
+    assert chosen(*[(True, 4.5)] * 5, (False, 9.0)) is Strategy.INCREMENTAL  # by one measurement
+    refreshed = ((True, 12.0), (True, 12.0))
+    assert chosen(*[(False, 9.0)] * 11, *refreshed) is Strategy.INCREMENTAL
+    assert chosen(*[(False, 9.0)] * 12, *refreshed) is Strategy.FULL
+    assert chosen(*[(False, 5.0)] * 99, *refreshed) is Strategy.INCREMENTAL  # much slower: not for trying's sake
+
+
 @pytest.mark.parametrize(("incremental", "forced"), [(NO_RULE, None), (INCREMENTAL, GONE)])
 def test_strict_fails_rather_than_full(incremental, forced):
     with pytest.raises(NotIncrementalError, match="incremental_strict"):
         decide(Policy.INCREMENTAL_STRICT, incremental, Statistics(), forced)
 
 
-def test_a_much_larger_batch_is_predicted_to_take_longer():
-    measured = past((False, 2.0), (False, 2.0))
-    larger = Statistics(measured.past, changed_rows=1000)
-    assert estimate.incremental_seconds(larger) > estimate.incremental_seconds(measured)
+def test_a_larger_batch_is_predicted_to_take_longer_and_a_smaller_one_to_take_less():
+    measured = (*past((False, 2.0), (False, 2.0), rows=10_000).past, PastBatch(True, 0, 8.0))
+
+    def seconds(rows: int) -> float:
+        return estimate.incremental_seconds(Statistics(measured, rows, base_rows=1_000_000))
+
+    # A thousandth of a refresh's rows takes eight thousandths of it, until measured.
+    assert seconds(10_000) == pytest.approx(2.0)
+    assert seconds(110_000) == pytest.approx(2.0 + 0.8 * 8.0)
+    assert 1.3 < seconds(100) < 2.0
+
+
+def test_measured_sizes_tell_how_a_batch_grows():
+    flat = tuple(PastBatch(False, rows, seconds) for rows, seconds in ((100_000, 2.2), (1_000, 2.0)) * 3)
+    measured = (*flat, PastBatch(True, 0, 8.0))
+    assert estimate.incremental_seconds(Statistics(measured, 100_000, 1_000_000)) == pytest.approx(2.2, abs=0.1)
+    noise = tuple(PastBatch(False, rows, seconds) for rows, seconds in ((1_200, 2.4), (1_000, 2.0)) * 3)
+    measured = (*noise, PastBatch(True, 0, 8.0))
+    assert estimate.incremental_seconds(Statistics(measured, 100_000, 1_000_000)) < 20.0
+
+
+def test_a_batch_of_unknown_size_tells_nothing_beside_others():
+    restored = PastBatch(False, 0, 9.0)
+    known = past((False, 2.0), (False, 2.0)).past
+    assert estimate.incremental_seconds(Statistics((restored, *known), 100)) == pytest.approx(2.0)
+    assert estimate.incremental_seconds(Statistics((restored,), 100)) == pytest.approx(9.0, abs=0.1)
 
 
 def test_the_examples_in_the_text_hold():
@@ -110,7 +148,7 @@ def test_the_examples_in_the_text_hold():
 
 
 def test_a_batch_of_more_parts_is_expected_to_take_longer() -> None:
-    past = (PastBatch(False, 100, 5.0, work=10.0), PastBatch(False, 100, 5.0, work=10.0), PastBatch(True, 0, 7.0))
+    past = (PastBatch(False, 100, 5.0, work=10.0), PastBatch(False, 100, 5.0, work=10.0), PastBatch(True, 0, 8.0))
     few = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=10.0))
     many = decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, None, work=30.0))
     assert (few.strategy, many.strategy) == (Strategy.INCREMENTAL, Strategy.FULL)
@@ -126,12 +164,12 @@ def test_what_a_view_took_to_be_built_counts_until_it_is_refreshed() -> None:
 def test_a_refresh_is_tried_once_where_only_building_the_view_tells_what_it_takes() -> None:
     built, batch = PastBatch(True, 0, 9.0, first_build=True), PastBatch(False, 100, 6.0)
 
-    def chosen(*past: PastBatch) -> Strategy:
+    def after(*past: PastBatch) -> Strategy:
         return decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100)).strategy
 
-    assert chosen(batch, built) is Strategy.INCREMENTAL  # of a cold session, perhaps
-    assert chosen(batch, batch, built) is Strategy.FULL
-    assert chosen(PastBatch(True, 0, 8.0), batch, batch, built) is Strategy.INCREMENTAL
-    assert chosen(PastBatch(True, 0, 4.0), batch, batch, built) is Strategy.FULL
+    assert after(batch, built) is Strategy.INCREMENTAL  # of a cold session, perhaps
+    assert after(batch, batch, built) is Strategy.FULL
+    assert after(PastBatch(True, 0, 9.5), batch, batch, built) is Strategy.INCREMENTAL
+    assert after(PastBatch(True, 0, 4.0), batch, batch, built) is Strategy.FULL
     fast = PastBatch(False, 100, 3.0)
-    assert chosen(fast, fast, built) is Strategy.INCREMENTAL  # a third of what it took to build it
+    assert after(fast, fast, built) is Strategy.INCREMENTAL  # a third of what it took to build it
