@@ -26,6 +26,8 @@ UNSURE, ENOUGH = 0.6, 2
 TRIES_SHARE = 0.03
 # Where it was measured once only, of a larger one: one measurement may mislead for long.
 TRIES_SHARE_ONCE = 0.2
+# A batch so many times smaller than any that was measured is tried: the line through larger ones tells little of it.
+FAR_SMALLER = 10
 
 
 def decide(
@@ -70,13 +72,14 @@ def decide(
     if predicted_incremental < WORTH_CHOOSING_SECONDS:
         return decision(incremental, incremental.detail)
     if predicted_full < predicted_incremental:
-        if _worth_trying(statistics, predicted_incremental / predicted_full, full=False):
+        slower = predicted_incremental / predicted_full
+        if _worth_trying(statistics, slower, full=False) or (_far_smaller(statistics) and least < predicted_full):
             return decision(incremental, incremental.detail)
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     if _never_refreshed(statistics):
         if predicted_incremental > UNSURE * predicted_full:
             return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, a refresh was never measured")
-    elif _worth_trying(statistics, slower := predicted_full / predicted_incremental, full=True) and slower < ONCE:
+    elif (slower := predicted_full / predicted_incremental) < ONCE and _worth_trying(statistics, slower, full=True):
         return decision(cheaper, f"tried again: {predicted_full:.1f} s, against {predicted_incremental:.1f} s")
     return decision(incremental, incremental.detail)
 
@@ -85,6 +88,12 @@ def _never_refreshed(statistics: Statistics) -> bool:
     """True where only building the view tells what a refresh takes, and batches enough tell what they take."""
     batches = sum(not batch.full for batch in statistics.past)
     return batches >= ENOUGH and all(batch.first_build for batch in statistics.past if batch.full)
+
+
+def _far_smaller(statistics: Statistics) -> bool:
+    measured = [batch.changed_rows for batch in statistics.past if not batch.full and batch.changed_rows]
+    rows = statistics.changed_rows or 0
+    return bool(rows and measured) and rows * FAR_SMALLER < min(measured)
 
 
 def _worth_trying(statistics: Statistics, slower: float, *, full: bool) -> bool:

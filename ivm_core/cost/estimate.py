@@ -15,15 +15,17 @@ from statistics import median
 from ivm_core.cost.statistics import PastBatch, Statistics
 
 RECENT = 8
+FIXED_SECONDS = 0.3  # of a batch without rows, beside its parts
 PART_SECONDS = 0.03  # for planning and starting one of a job's parts, however few rows it has
 WORK_SHARE = 0.4  # of a batch: planning and running its parts, each about as long as another
 BUILD_SHARE = 1.0  # of a first build, which has a colder session, but shares its reading with the builds of other views
 # A changed row takes so many times as long as a row of the tables in a full refresh: it is read, joined and merged alone.
-ROW_FACTOR = 8.0
+ROW_FACTOR = 10.0
 ROW_SECONDS = 2e-5  # for a changed row where the refresh or the size of the tables is not known
 NOISE = 0.2  # usual relative error of a measured batch
-DOUBT = 3.0  # relative error of the guessed slope
-FORGOTTEN = 0.8  # weight of a measurement, of that of the next newer one
+# Of what is guessed: the error of the fixed part, as a share of the longest measured batch, and the relative one of the slope.
+FIXED_DOUBT, ROW_DOUBT = 1.0, 3.0
+FORGOTTEN = 0.7  # weight of a measurement, of that of the next newer one
 
 
 def full_seconds(statistics: Statistics) -> float | None:
@@ -48,8 +50,8 @@ def incremental_seconds(statistics: Statistics) -> float | None:
         return None
     if statistics.changed_rows is None:
         return median(batch.seconds for batch in known)
-    fixed, slope = _line(known, row_seconds(statistics))
-    return max(fixed + slope * statistics.changed_rows, min(batch.seconds for batch in known) / 2)
+    fixed, slope = _line(known, FIXED_SECONDS + least_seconds(statistics), row_seconds(statistics))
+    return max(fixed, 0.0) + slope * statistics.changed_rows
 
 
 def row_seconds(statistics: Statistics) -> float:
@@ -71,15 +73,21 @@ def _as_now(batch: PastBatch, work: float) -> PastBatch:
     return replace(batch, seconds=batch.seconds * factor)
 
 
-def _line(measured: list[PastBatch], guess: float) -> tuple[float, float]:
-    """Fixed seconds and seconds a row through the measurements, newest first, whose errors are relative to their seconds."""
-    weights = [FORGOTTEN**age / (NOISE * max(batch.seconds, 1e-3)) ** 2 for age, batch in enumerate(measured)]
-    total = sum(weights)
-    rows = sum(w * batch.changed_rows for w, batch in zip(weights, measured, strict=True)) / total
-    seconds = sum(w * batch.seconds for w, batch in zip(weights, measured, strict=True)) / total
-    pairs = [
-        (w, batch.changed_rows - rows, batch.seconds - seconds) for w, batch in zip(weights, measured, strict=True)
+def _line(measured: list[PastBatch], fixed: float, slope: float) -> tuple[float, float]:
+    """Fixed seconds and seconds a row through the measurements, newest first, drawn towards the two that are guessed.
+
+    The errors of measurements are relative to their seconds. The guesses count as two measurements more: of a batch without
+    rows, and of the slope alone.
+    """
+    points = [
+        (FORGOTTEN**age / (NOISE * max(batch.seconds, 1e-3)) ** 2, batch.changed_rows, batch.seconds)
+        for age, batch in enumerate(measured)
     ]
-    prior = 1 / (DOUBT * guess) ** 2
-    slope = (sum(w * x * y for w, x, y in pairs) + prior * guess) / (sum(w * x * x for w, x, _ in pairs) + prior)
-    return seconds - max(0.0, slope) * rows, max(0.0, slope)
+    points.append((1 / (FIXED_DOUBT * max(fixed, *(batch.seconds for batch in measured))) ** 2, 0, fixed))
+    total = sum(w for w, _, _ in points)
+    rows = sum(w * x for w, x, _ in points) / total
+    seconds = sum(w * y for w, _, y in points) / total
+    prior = 1 / (ROW_DOUBT * slope) ** 2
+    found = sum(w * (x - rows) * (y - seconds) for w, x, y in points) + prior * slope
+    found = max(0.0, found / (sum(w * (x - rows) ** 2 for w, x, _ in points) + prior))
+    return seconds - found * rows, found
