@@ -1,10 +1,11 @@
-"""``ivm bench trickle``: many small batches, without and with the upkeep of states, and what they do to a batch's time."""
+"""``ivm bench trickle``: many small batches, without and with upkeep of states and tables, and their time."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from bench.bench_result import BenchResult
 from bench.changes import Kind
@@ -21,7 +22,11 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.upkeep import commits_since_checkpoint
 from ivm_core.plan.definition import ViewDefinition
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 WARM_UP = 3  # batches that meet code that no one has run yet
+COMPACTED_EVERY = 100  # batches, with upkeep: the base tables are compacted, as their owner would in a nightly job
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ def _measure(
     title = "Batches, upkeep" if upkeep else "Batches, no upkeep"
     with display.step(title, options.batches + WARM_UP) as advance:
         for turn, changed in enumerate(changes(tpch, options.kind, percent, options.batches + WARM_UP)):
+            if upkeep and turn and turn % COMPACTED_EVERY == 0:
+                compact(tpch.place.spark, changed)
             started = time.monotonic()
             reports = engine.maintain()
             taken = time.monotonic() - started
@@ -94,6 +101,14 @@ def _measure(
         all(one.equal for one in found),
     )
     return [*found, whole]
+
+
+def compact(spark: SparkSession, tables: Iterable[str]) -> None:
+    """Put the small files of base tables together; no row changes."""
+    from delta.tables import DeltaTable
+
+    for table in tables:
+        DeltaTable.forName(spark, table).optimize().executeCompaction()
 
 
 def _finished(

@@ -125,14 +125,17 @@ def trickle(
     change: Change = "RF1",
     views: Views = None,
     upkeep: Annotated[
-        str, typer.Option("--upkeep", help="Upkeep of states: on, off, or both in turn.", metavar="on|off|both")
+        str,
+        typer.Option(
+            "--upkeep", help="Upkeep of states and base tables: on, off, or both in turn.", metavar="on|off|both"
+        ),
     ] = "both",
     out: Folder = None,
     master: Master = "local[*]",
     driver_memory: Memory = "3g",
     as_json: AsJson = False,
 ) -> None:
-    """Many small batches: percentiles, growth over the run, and what the upkeep of states does to it."""
+    """Many small batches: percentiles, growth over the run, and what upkeep does to it."""
     _check_installed()
     from bench.run_trickle import TrickleOptions, run
 
