@@ -16,7 +16,7 @@ from bench.order_keys import loaded_orders
 from bench.run_floor import FOLDER
 from bench.subjects import read_views
 from bench.tpch_subjects import TpchSubjects, changes, open_tpch, tpch_views
-from bench.trickle_report import ALL_VIEWS, Trickle, describe
+from bench.trickle_report import ALL_VIEWS, COMPACTED_EVERY, Trickle, describe
 from bench.ways import matches_full, refresh_fully
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.upkeep import commits_since_checkpoint
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WARM_UP = 3  # batches that meet code that no one has run yet
-COMPACTED_EVERY = 100  # batches, with upkeep: the base tables are compacted, as their owner would in a nightly job
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from bench.report_page import seconds
 
 ALL_VIEWS = "all views"
 PERCENTILES = (50, 95, 99)
+COMPACTED_EVERY = 100  # batches, with upkeep: the base tables are compacted, as their owner would in a nightly job
 NOTES = (
     "A batch is timed from fixing the cut to the record of the last view, upkeep included where it is on; making the change "
     "is not. The first batches are not counted.",
     "Growth is the slope of a line through all batches times their number, over the line's start: 10 % means that the last "
     "batch takes a tenth longer than the first.",
     "Upkeep puts the small files of a view's state together and writes checkpoints of its log, within the batches' time; base "
-    "tables are compacted by OPTIMIZE after every 100 batches, as their owner would in a job of his own, beside it. It "
+    f"tables are compacted by OPTIMIZE every {COMPACTED_EVERY} batches, as their owner would in a job beside it. It "
     "changes no row, which the comparison at the end shows too.",
 )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, true, update
+from sqlalchemy import Connection, RowMapping, Select, func, select, true, update
 
 from ivm_core.batch.model import Batch
 from ivm_core.catalog import rows, tables
@@ -99,14 +99,12 @@ def list_measured(connection: Connection, view: str, batches: int, refreshes: in
     """The newest successes whose time was taken, newest first: so many incremental ones and so many full ones, however old."""
     table = tables.batches
     measured = _newest_first(connection, view).where(table.c.succeeded == true(), table.c.seconds > 0)
-    ways = (((Strategy.INCREMENTAL, Strategy.AFFECTED), batches), ((Strategy.FULL,), refreshes))
-    found = [
-        row
-        for strategies, limit in ways
-        for row in connection.execute(
-            measured.where(table.c.strategy.in_([str(strategy) for strategy in strategies])).limit(limit)
-        ).mappings()
-    ]
+
+    def newest(limit: int, *strategies: Strategy) -> Iterable[RowMapping]:
+        named = [str(strategy) for strategy in strategies]
+        return connection.execute(measured.where(table.c.strategy.in_(named)).limit(limit)).mappings()
+
+    found = [*newest(batches, Strategy.INCREMENTAL, Strategy.AFFECTED), *newest(refreshes, Strategy.FULL)]
     return tuple(rows.to_batch_record(row, view) for row in sorted(found, key=lambda row: row["id"], reverse=True))
 
 

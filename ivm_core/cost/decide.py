@@ -61,19 +61,15 @@ def decide(
     if policy is not Policy.AUTO or predicted_full is None:
         return decision(incremental, incremental.detail)
     cheaper = Decision(Strategy.FULL, Reason.CHEAPER)
-    least = least_seconds(statistics)
-    if predicted_incremental is None and least > HOPELESS * max(predicted_full, WORTH_CHOOSING_SECONDS):
-        return decision(cheaper, f"{statistics.work:.0f} parts, at least {least:.0f} s, against {predicted_full:.1f} s")
     if predicted_incremental is None:
-        changed, base = statistics.changed_rows, statistics.base_rows
-        if changed is not None and base and changed > max(FEW_ROWS, UNMEASURED_FRACTION * base):
-            return decision(cheaper, f"{changed} of {base} base rows changed")
-        return decision(incremental, incremental.detail)
+        against = _against_a_first_try(statistics, predicted_full)
+        return decision(cheaper, against) if against else decision(incremental, incremental.detail)
     if predicted_incremental < WORTH_CHOOSING_SECONDS:
         return decision(incremental, incremental.detail)
     if predicted_full < predicted_incremental:
         slower = predicted_incremental / predicted_full
-        if _worth_trying(statistics, slower, full=False) or (_far_smaller(statistics) and least < predicted_full):
+        smaller = _far_smaller(statistics) and least_seconds(statistics) < predicted_full
+        if smaller or _worth_trying(statistics, slower, full=False):
             return decision(incremental, incremental.detail)
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     if _never_refreshed(statistics):
@@ -82,6 +78,16 @@ def decide(
     elif (slower := predicted_full / predicted_incremental) < ONCE and _worth_trying(statistics, slower, full=True):
         return decision(cheaper, f"tried again: {predicted_full:.1f} s, against {predicted_incremental:.1f} s")
     return decision(incremental, incremental.detail)
+
+
+def _against_a_first_try(statistics: Statistics, predicted_full: float) -> str:
+    """Why an incremental batch is not tried where none was measured; empty where it is."""
+    least, changed, base = least_seconds(statistics), statistics.changed_rows, statistics.base_rows
+    if least > HOPELESS * max(predicted_full, WORTH_CHOOSING_SECONDS):
+        return f"{statistics.work:.0f} parts, at least {least:.0f} s, against {predicted_full:.1f} s"
+    if changed is not None and base and changed > max(FEW_ROWS, UNMEASURED_FRACTION * base):
+        return f"{changed} of {base} base rows changed"
+    return ""
 
 
 def _never_refreshed(statistics: Statistics) -> bool:

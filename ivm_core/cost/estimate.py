@@ -18,7 +18,6 @@ RECENT = 8
 FIXED_SECONDS = 0.3  # of a batch without rows, beside its parts
 PART_SECONDS = 0.03  # for planning and starting one of a job's parts, however few rows it has
 WORK_SHARE = 0.4  # of a batch: planning and running its parts, each about as long as another
-BUILD_SHARE = 1.0  # of a first build, which has a colder session, but shares its reading with the builds of other views
 # A changed row takes so many times as long as a row of the tables in a full refresh: it is read, joined and merged alone.
 ROW_FACTOR = 10.0
 ROW_SECONDS = 2e-5  # for a changed row where the refresh or the size of the tables is not known
@@ -29,11 +28,11 @@ FORGOTTEN = 0.7  # weight of a measurement, of that of the next newer one
 
 
 def full_seconds(statistics: Statistics) -> float | None:
-    """The middle of the last three refreshes; before there is one, of the first build what it takes in a run; else None."""
+    """The middle of the last three refreshes; before there is one, what the first build took; else None."""
     full = [batch for batch in statistics.past if batch.full]
     if refreshes := [batch.seconds for batch in full if not batch.first_build][:3]:
         return median(refreshes)
-    return full[0].seconds * BUILD_SHARE if full else None
+    return full[0].seconds if full else None
 
 
 def incremental_seconds(statistics: Statistics) -> float | None:

@@ -165,7 +165,7 @@ def test_a_batch_of_more_parts_is_expected_to_take_longer() -> None:
 
 def test_what_a_view_took_to_be_built_counts_until_it_is_refreshed() -> None:
     built = PastBatch(True, 0, 9.0, first_build=True)
-    assert estimate.full_seconds(Statistics((built,))) == pytest.approx(9.0 * estimate.BUILD_SHARE)
+    assert estimate.full_seconds(Statistics((built,))) == 9.0
     assert estimate.full_seconds(Statistics((PastBatch(True, 0, 2.0), PastBatch(False, 5, 3.0), built))) == 2.0
 
 
