@@ -161,14 +161,28 @@ class TableLog:
             limit *= 4
 
     def earliest_readable(self, now: datetime | None = None) -> int:
-        """The oldest version that time travel still allows: older than the retention of deleted files it is refused."""
-        oldest_allowed = (now or datetime.now(UTC)) - self.retention()
+        """The oldest version that time travel still allows: older than the retention of deleted files it is refused.
+
+        Reads every commit within the retention; of a version that is known, ask ``is_readable``.
+        """
+        oldest_allowed = self._oldest_allowed(now)
         earliest = self.version()
         for commit in self._newest_first():
             if commit.timestamp < oldest_allowed or commit.version < earliest - 1:
                 break
             earliest = commit.version
         return earliest
+
+    def is_readable(self, version: int, now: datetime | None = None) -> bool:
+        """Whether time travel still allows the version. Reads the commits since then, and none before."""
+        newest, oldest_allowed = self.version(), self._oldest_allowed(now)
+        if version >= newest:
+            return True
+        since = self.commits(version - 1, newest)
+        return len(since) == newest - version + 1 and all(commit.timestamp >= oldest_allowed for commit in since)
+
+    def _oldest_allowed(self, now: datetime | None) -> datetime:
+        return (now or datetime.now(UTC)) - self.retention()
 
     def retention(self) -> timedelta:
         """``delta.deletedFileRetentionDuration``, seven days where it is not set."""

@@ -88,10 +88,11 @@ def _history_gone(session: Session, batch: Batch, job: MaintenanceJob) -> Decisi
         if item.empty or item.table == CLOCK:
             continue
         oldest_needed = item.from_version if item.table in before else item.from_version + 1
-        earliest = session.table_log(item.table).earliest_readable()
-        if oldest_needed < earliest:
+        log = session.table_log(item.table)
+        if not log.is_readable(oldest_needed):
             detail = (
-                f"{item.table} version {oldest_needed} is past its retention; the oldest readable one is {earliest}"
+                f"{item.table} version {oldest_needed} is past its retention; "
+                f"the oldest readable one is {log.earliest_readable()}"
             )
             return Decision(Strategy.FULL, Reason.HISTORY_GONE, detail)
     return None

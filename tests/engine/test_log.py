@@ -15,6 +15,7 @@ from ivm_core.batch.model import CommitClass
 from ivm_core.engine.location import normalize_location
 from ivm_core.engine.log import TableLog, parse_interval
 from ivm_core.engine.log_by_spark import SparkLog
+from ivm_core.engine.log_entries import read_entries
 from ivm_core.errors import BaseTableError
 
 if TYPE_CHECKING:
@@ -92,6 +93,39 @@ def test_earliest_readable_version_is_within_the_retention(tmp_path: Path) -> No
     assert log.earliest_readable(START + 73 * HOUR) == 2
     assert log.earliest_readable(START + 47 * HOUR) == 0
     assert log.earliest_readable(START + 1000 * HOUR) == 3
+
+
+@pytest.mark.parametrize("now", [47, 73, 1000])
+def test_a_version_is_readable_from_the_earliest_on(tmp_path: Path, now: float) -> None:
+    retention = {"delta.deletedFileRetentionDuration": "interval 2 days"}
+    location, instant = write_log(tmp_path / "t", [0, 24, 48, 72], **retention), START + now * HOUR
+    earliest = TableLog(location).earliest_readable(instant)
+    assert [TableLog(location).is_readable(version, instant) for version in range(6)] == [
+        version >= earliest for version in range(6)
+    ]
+
+
+def test_versions_before_a_commit_that_is_gone_are_not_readable(tmp_path: Path) -> None:
+    log = TableLog(write_log(tmp_path / "t", [0, 1, 2, 3, 4]))
+    instant = START + 5 * HOUR
+    log.version()
+    (tmp_path / "t" / "_delta_log" / f"{2:020}.json").unlink()
+    assert [log.is_readable(version, instant) for version in range(5)] == [False, False, False, True, True]
+    assert log.earliest_readable(instant) == 3
+
+
+def test_of_a_long_log_only_the_commits_since_a_version_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of a thousand commits within its retention: a batch over the last one must not read them all."""
+    log = TableLog(write_log(tmp_path / "t", [n / 100 for n in range(300)]))
+    asked = []
+    monkeypatch.setattr(
+        "ivm_core.engine.log.read_entries",
+        lambda table, newest, limit: asked.append(limit) or read_entries(table, newest, limit),
+    )
+    assert log.is_readable(297, START + 5 * HOUR)
+    assert asked == [3]
 
 
 def test_a_missing_table_is_named(tmp_path: Path) -> None:
