@@ -19,6 +19,7 @@ from ivm_core.engine.opened import open_newest
 from ivm_core.errors import BaseTableError
 
 DEFAULT_RETENTION = timedelta(days=7)
+_AT_FIRST = 32  # commits that are read of a log whose history is gone through
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,32 +166,32 @@ class TableLog:
 
         Reads every commit within the retention; of a version that is known, ask ``is_readable``.
         """
-        oldest_allowed = self._oldest_allowed(now)
-        earliest = self.version()
-        for commit in self._newest_first():
-            if commit.timestamp < oldest_allowed or commit.version < earliest - 1:
-                break
-            earliest = commit.version
-        return earliest
+        return min(self._readable(now))
 
     def is_readable(self, version: int, now: datetime | None = None) -> bool:
         """Whether time travel still allows the version. Reads the commits since then, and none before."""
-        newest, oldest_allowed = self.version(), self._oldest_allowed(now)
-        if version >= newest:
-            return True
-        since = self.commits(version - 1, newest)
-        return len(since) == newest - version + 1 and all(commit.timestamp >= oldest_allowed for commit in since)
+        newest = self.version()
+        return version >= newest or any(one <= version for one in self._readable(now, newest - version + 1))
 
-    def _oldest_allowed(self, now: datetime | None) -> datetime:
-        return (now or datetime.now(UTC)) - self.retention()
+    def _readable(self, now: datetime | None, at_first: int = _AT_FIRST) -> Iterator[int]:
+        """The versions that time travel still allows, newest first: the newest, and those before it without a gap."""
+        oldest_allowed = (now or datetime.now(UTC)) - self.retention()
+        last = self.version()
+        yield last
+        for commit in self._newest_first(at_first):
+            if commit.timestamp < oldest_allowed or commit.version < last - 1:
+                return
+            last = commit.version
+            yield last
 
     def retention(self) -> timedelta:
         """``delta.deletedFileRetentionDuration``, seven days where it is not set."""
         text = self.properties().get("delta.deletedFileRetentionDuration")
         return parse_interval(text) if text else DEFAULT_RETENTION
 
-    def _newest_first(self) -> Iterator[Commit]:
-        seen, limit = 0, 32
+    def _newest_first(self, at_first: int = _AT_FIRST) -> Iterator[Commit]:
+        """The commits, newest first, ``at_first`` of them read at once and then more."""
+        seen, limit = 0, at_first
         while True:
             self._read_history(limit)
             yield from self._commits[seen:]

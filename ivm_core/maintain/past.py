@@ -26,14 +26,14 @@ def stood_before(session: Session, view: ViewRecord, instant: datetime) -> Stand
     HistoryGone where the view's table has no such batch of the view's present query, or none that can be read.
     """
     newest = _newest_versions(session, instant)
-    earliest = session.log(view.location).earliest_readable()
+    log = session.log(view.location)
     for past in standings(session, view):
         if past.fingerprint != view.fingerprint or not _at_or_before(session, past, newest):
             continue
-        if past.state_version < earliest:
+        if not log.is_readable(past.state_version):
             raise HistoryGone(
                 f"Batch {past.number} of {view.name}, its newest at or before {_text(instant)}, is version "
-                f"{past.state_version} of its table, and the oldest that can be read is {earliest}."
+                f"{past.state_version} of its table, and the oldest that can be read is {log.earliest_readable()}."
             )
         return past
     raise HistoryGone(f"The table of {view.name} has no batch at or before {_text(instant)} of its present query.")

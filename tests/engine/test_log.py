@@ -117,7 +117,7 @@ def test_versions_before_a_commit_that_is_gone_are_not_readable(tmp_path: Path) 
 def test_of_a_long_log_only_the_commits_since_a_version_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table of a thousand commits within its retention: a batch over the last one must not read them all."""
+    """Of a table with hundreds of commits within its retention, a batch over the last ones must not read them all."""
     log = TableLog(write_log(tmp_path / "t", [n / 100 for n in range(300)]))
     asked = []
     monkeypatch.setattr(
