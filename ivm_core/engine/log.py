@@ -15,7 +15,7 @@ from ivm_core.batch.model import Commit
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_by_spark import SparkLog
 from ivm_core.engine.log_entries import read_entries
-from ivm_core.engine.opened import open_newest
+from ivm_core.engine.opened import open_at, open_newest
 from ivm_core.errors import BaseTableError
 
 DEFAULT_RETENTION = timedelta(days=7)
@@ -105,7 +105,8 @@ class TableLog:
         if version == self.version():
             return table
         try:
-            return deltalake.DeltaTable(table.table_uri, version=version)
+            path = local_path(self.location)
+            return deltalake.DeltaTable(table.table_uri, version=version) if path is None else open_at(path, version)
         except deltalake.exceptions.DeltaError:
             return None
 

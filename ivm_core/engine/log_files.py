@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from deltalake.exceptions import DeltaError
 from pyarrow.dataset import ParquetReadOptions
 
 from ivm_core.engine.location import local_path
+from ivm_core.engine.opened import open_at
 
 _STATE_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
 _DECODED_TWICE = re.compile("%")  # by delta-rs
@@ -28,22 +29,30 @@ _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta
 
 
 def open_state(location: str, version: int | None = None) -> deltalake.DeltaTable | None:
-    """A view's own table at a version or the newest, None where delta-rs would not write it as Delta does."""
-    return open_alike(location, version, _STATE_FEATURES, _DECODED_TWICE)
+    """A view's own table at a version or the newest, to be written; None where delta-rs would not write it as Delta does."""
+    return _alike(
+        location, _STATE_FEATURES, _DECODED_TWICE, lambda path: deltalake.DeltaTable(str(path), version=version)
+    )
 
 
 def open_alike(
-    location: str, version: int | None, features: frozenset[str], odd: re.Pattern[str]
+    location: str, version: int, features: frozenset[str], odd: re.Pattern[str]
 ) -> deltalake.DeltaTable | None:
-    """The table at a version or the newest, with its files' statistics; None where it is better left to Spark.
+    """The table at a version, to be read, with its files' statistics; None where it is better left to Spark.
 
     That is where it has partitions, a table feature not among ``features``, or a path with ``odd`` characters.
     """
+    return _alike(location, features, odd, lambda path: open_at(path, version))
+
+
+def _alike(
+    location: str, features: frozenset[str], odd: re.Pattern[str], opened: Callable[[Path], deltalake.DeltaTable]
+) -> deltalake.DeltaTable | None:
     path = local_path(location)
     if path is None or odd.search(str(path)):
         return None
     try:
-        table = deltalake.DeltaTable(str(path), version=version)
+        table = opened(path)
         protocol, metadata = table.protocol(), table.metadata()
     except DeltaError:
         return None

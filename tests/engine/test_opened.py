@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from ivm_core.engine import opened
-from ivm_core.engine.opened import open_newest
+from ivm_core.engine.opened import open_at, open_newest
 
 
 def _write(path: Path, *values: int, mode: str = "append") -> None:
@@ -62,13 +62,73 @@ def test_a_table_that_is_gone_is_not_found_where_it_was(tmp_path: Path) -> None:
         open_newest(tmp_path / "t")
 
 
-def test_each_thread_has_its_own(tmp_path: Path) -> None:
+def test_threads_share_what_is_kept(tmp_path: Path) -> None:
     _write(tmp_path / "t", 1)
     found: list[deltalake.DeltaTable] = []
     thread = threading.Thread(target=lambda: found.append(open_newest(tmp_path / "t")))
     thread.start()
     thread.join()
-    assert found[0] is not open_newest(tmp_path / "t")
+    assert found[0] is open_newest(tmp_path / "t")
+
+
+def test_threads_see_every_commit_and_no_half_of_one(tmp_path: Path) -> None:
+    _write(tmp_path / "t", 0)
+    wrong: list[str] = []
+    ended = threading.Event()
+
+    def read() -> None:
+        while not ended.is_set():
+            at_least = len(list((tmp_path / "t" / "_delta_log").glob("*.json"))) - 1
+            table = open_newest(tmp_path / "t")
+            first = open_at(tmp_path / "t", 0)
+            rows = sum(table.get_add_actions(flatten=True).column("num_records").to_pylist())
+            if not (at_least <= table.version() == rows - 1 and first.version() == 0):
+                wrong.append(f"at least {at_least}: version {table.version()}, {rows} rows, first {first.version()}")
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for value in range(1, 30):
+        _write(tmp_path / "t", value)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_the_version_where_a_batch_ended_is_not_opened_again_for_the_next(tmp_path: Path) -> None:
+    _write(tmp_path / "t", 1)
+    ended = open_newest(tmp_path / "t")
+    _write(tmp_path / "t", 2)
+    assert open_newest(tmp_path / "t").version() == 1
+    assert open_at(tmp_path / "t", 0) is ended
+
+
+def test_a_version_of_another_table_is_not_taken_for_this_ones(tmp_path: Path) -> None:
+    _write(tmp_path / "t", 1)
+    before = open_at(tmp_path / "t", 0)
+    shutil.rmtree(tmp_path / "t")
+    _write(tmp_path / "t", 2)
+    assert open_at(tmp_path / "t", 0).metadata().id != before.metadata().id
+
+
+def test_a_version_whose_entry_is_gone_is_not_read_from_memory(tmp_path: Path) -> None:
+    for value in range(2):
+        _write(tmp_path / "t", value)
+    open_at(tmp_path / "t", 0)
+    (tmp_path / "t" / "_delta_log" / f"{0:020}.json").unlink()
+    with pytest.raises(deltalake.exceptions.DeltaError):
+        open_at(tmp_path / "t", 0)
+
+
+def test_no_more_than_some_versions_of_a_table_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opened, "MOST_VERSIONS", 2)
+    for value in range(3):
+        _write(tmp_path / "t", value)
+    tables = [open_at(tmp_path / "t", version) for version in range(3)]
+    assert open_at(tmp_path / "t", 2) is tables[2]
+    assert open_newest(tmp_path / "t") is tables[2]
+    assert open_at(tmp_path / "t", 0) is not tables[0]
 
 
 def test_no_more_than_some_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
