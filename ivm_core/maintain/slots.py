@@ -43,8 +43,9 @@ def views_at_once(settings: Settings) -> int:
 def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[ViewRecord], None]) -> None:
     """Call ``work`` with every view, after the calls with the views that it reads have ended.
 
-    With one slot in the given order, in this thread; with more in threads, at most ``at_once`` at a time. The first
-    exception of a call is raised when the calls that had begun are over; no other begins then.
+    With one slot in the given order, in this thread; with more in threads, at most ``at_once`` at a time, and of the
+    views that could begin first that with the longest way above it, for the run cannot end before that way is gone.
+    The first exception of a call is raised when the calls that had begun are over; no other begins then.
     """
 
     def at_work(view: ViewRecord) -> None:
@@ -55,17 +56,29 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
         for view in views:
             work(view)
         return
-    by_name = {view.name: view for view in views}
+    by_name, above = {view.name: view for view in views}, _longest_ways(views)
     order = order_of(views)
     order.prepare()
     with ThreadPoolExecutor(at_once, thread_name_prefix="ivm-view") as pool:
         running: dict[Future[None], str] = {}
+        ready: list[str] = []
         try:
             while order.is_active():
-                running |= {pool.submit(at_work, by_name[name]): name for name in order.get_ready()}
+                ready = sorted((*ready, *order.get_ready()), key=lambda name: -above[name])
+                begun = [ready.pop(0) for _ in range(min(at_once - len(running), len(ready)))]
+                running |= {pool.submit(at_work, by_name[name]): name for name in begun}
                 ended, _ = wait(running, return_when=FIRST_COMPLETED)
                 for one in ended:
                     one.result()
                     order.done(running.pop(one))
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _longest_ways(views: Sequence[ViewRecord]) -> dict[str, int]:
+    """Of each view how many follow one upon the other above it, by the longest way."""
+    tables, ways = {view.name: view.tables for view in views}, {view.name: 0 for view in views}
+    for name in reversed([*order_of(views).static_order()]):
+        for table in ways.keys() & tables[name]:
+            ways[table] = max(ways[table], ways[name] + 1)
+    return ways

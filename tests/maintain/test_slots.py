@@ -54,6 +54,16 @@ def test_a_view_begins_when_those_that_it_reads_have_ended(at_once):
                 assert recorder.events.index(("end", upstream)) < recorder.events.index(("begin", view.name))
 
 
+def test_the_view_with_the_longest_way_above_it_begins_first():
+    recorder = Recorder()
+    chain = tuple(View(f"z{step}", (f"z{step - 1}",)) for step in range(1, 4))
+    run_in_order((View("a"), View("b"), View("c"), View("z0"), *chain), 2, recorder)
+    begun = [name for what, name in recorder.events if what == "begin"]
+    assert begun[:2] == ["z0", "a"]
+    assert begun.index("z1") < begun.index("c")
+    assert set(begun) == {"a", "b", "c", "z0", "z1", "z2", "z3"}
+
+
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_an_exception_of_the_work_ends_the_run(at_once):
     begun = []
