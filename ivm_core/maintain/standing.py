@@ -81,8 +81,11 @@ def shown_table(session: Session, view: ViewRecord, table_id: str) -> str:
 
 
 def _newest_first(log: TableLog, newest: int) -> Iterator[Commit]:
-    for high in range(newest, -1, -WINDOW):
-        yield from reversed(log.commits(max(-1, high - WINDOW), high))
+    high, window = newest, 1  # nearly always the newest commit is the view's last batch
+    while high >= 0:
+        low = max(-1, high - window)
+        yield from reversed(log.commits(low, high))
+        high, window = low, min(4 * window, WINDOW)
 
 
 def _standing(commit: Commit, view: ViewRecord, table_id: str) -> Standing | None:
