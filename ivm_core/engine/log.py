@@ -137,7 +137,7 @@ class TableLog:
 
     def last_commit(self, app_marker: str = "") -> Commit | None:
         """The newest commit whose user metadata contains the marker."""
-        return next((c for c in self._newest_first() if c.user_metadata and app_marker in c.user_metadata), None)
+        return next((c for c in self.newest_first() if c.user_metadata and app_marker in c.user_metadata), None)
 
     def version_as_of(self, instant: datetime | None) -> int | None:
         """The newest version committed at or before the instant (None: now, the newest), None where all are later.
@@ -179,7 +179,7 @@ class TableLog:
         oldest_allowed = (now or datetime.now(UTC)) - self.retention()
         last = self.version()
         yield last
-        for commit in self._newest_first(at_first):
+        for commit in self.newest_first(at_first):
             if commit.timestamp < oldest_allowed or commit.version < last - 1:
                 return
             last = commit.version
@@ -190,15 +190,17 @@ class TableLog:
         text = self.properties().get("delta.deletedFileRetentionDuration")
         return parse_interval(text) if text else DEFAULT_RETENTION
 
-    def _newest_first(self, at_first: int = _AT_FIRST) -> Iterator[Commit]:
+    def newest_first(self, at_first: int = _AT_FIRST) -> Iterator[Commit]:
         """The commits, newest first, ``at_first`` of them read at once and then more."""
         seen, limit = 0, at_first
         while True:
             self._read_history(limit)
-            yield from self._commits[seen:]
-            if len(self._commits) < limit:
+            more = self._commits[seen:]
+            yield from more
+            seen += len(more)  # whoever looks at the commits may have read more of them meanwhile
+            if seen < limit:
                 return
-            seen, limit = len(self._commits), limit * 4
+            limit = limit * 3 + 2
 
     def _read_history(self, limit: int) -> None:
         if len(self._commits) < limit:

@@ -65,7 +65,7 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
         try:
             while order.is_active():
                 ready = sorted((*ready, *order.get_ready()), key=lambda name: -above[name])
-                begun = [ready.pop(0) for _ in range(min(at_once - len(running), len(ready)))]
+                begun, ready = ready[: at_once - len(running)], ready[at_once - len(running) :]
                 running |= {pool.submit(at_work, by_name[name]): name for name in begun}
                 ended, _ = wait(running, return_when=FIRST_COMPLETED)
                 for one in ended:

@@ -15,8 +15,6 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import CommitTag
 from ivm_core.maintain.session import Session
 
-WINDOW = 50  # commits read at a time, newest first; the batch's own is almost always among the first few
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -50,7 +48,7 @@ def standing(session: Session, view: ViewRecord) -> Standing | None:
     log = session.log(view.location)
     later: list[Commit] = []
     table_id = log.table_id()
-    for commit in _newest_first(log, log.version()):
+    for commit in log.newest_first(at_first=1):  # nearly always that is the view's last batch
         found = _standing(commit, view, table_id)
         if found is not None:
             touched = classify((*later, *_meanwhile(log, found))) is not CommitClass.NOOP
@@ -65,9 +63,9 @@ def standings(session: Session, view: ViewRecord, newest: int | None = None) -> 
     """Where the view stood after each of its batches up to a version of its table, newest first, as far as the log goes."""
     log = session.log(view.location)
     table_id = log.table_id()
-    for commit in _newest_first(log, log.version() if newest is None else newest):
+    for commit in log.newest_first():
         found = _standing(commit, view, table_id)
-        if found is not None:
+        if found is not None and (newest is None or found.state_version <= newest):
             yield found
 
 
@@ -78,14 +76,6 @@ def shown_table(session: Session, view: ViewRecord, table_id: str) -> str:
     """
     shown = repr((session.compiled(view).visible_sql, view.columns))
     return f"{table_id}/{hashlib.sha256(shown.encode()).hexdigest()[:12]}"
-
-
-def _newest_first(log: TableLog, newest: int) -> Iterator[Commit]:
-    high, window = newest, 1  # nearly always the newest commit is the view's last batch
-    while high >= 0:
-        low = max(-1, high - window)
-        yield from reversed(log.commits(low, high))
-        high, window = low, min(4 * window, WINDOW)
 
 
 def _standing(commit: Commit, view: ViewRecord, table_id: str) -> Standing | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,36 @@ def test_of_a_long_log_only_the_commits_since_a_version_are_read(
     )
     assert log.is_readable(297, START + 5 * HOUR)
     assert asked == [3]
+
+
+@pytest.mark.parametrize("newest", [0, 1, 4, 5, 20, 21, 22, 70, 71, 72, 200])
+@pytest.mark.parametrize("at_first", [1, 32])
+def test_each_commit_comes_once_newest_first(tmp_path: Path, newest: int, at_first: int) -> None:
+    log = TableLog(write_log(tmp_path / "t", [float(n) for n in range(newest + 1)]))
+    assert [commit.version for commit in log.newest_first(at_first)] == [*range(newest, -1, -1)]
+
+
+def test_none_is_left_out_where_more_are_read_meanwhile(tmp_path: Path) -> None:
+    log = TableLog(write_log(tmp_path / "t", [float(n) for n in range(30)]))
+    seen = []
+    for commit in log.newest_first(1):
+        log.commits(19, 29)
+        seen.append(commit.version)
+    assert seen == [*range(29, -1, -1)]
+
+
+@pytest.mark.parametrize(("wanted", "read"), [(1, 1), (2, 5), (5, 5), (6, 17), (22, 53)])
+def test_no_more_are_read_than_a_few_times_what_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: int, read: int
+) -> None:
+    log = TableLog(write_log(tmp_path / "t", [float(n) for n in range(100)]))
+    asked = []
+    monkeypatch.setattr(
+        "ivm_core.engine.log.read_entries",
+        lambda table, newest, limit: asked.append(limit) or read_entries(table, newest, limit),
+    )
+    assert [commit.version for commit in islice(log.newest_first(1), wanted)] == [*range(99, 99 - wanted, -1)]
+    assert asked[-1] == max(asked) == read
 
 
 def test_a_missing_table_is_named(tmp_path: Path) -> None:
