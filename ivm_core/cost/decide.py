@@ -9,17 +9,18 @@ from ivm_core.errors import NotIncrementalError
 from ivm_core.plan.definition import Policy
 
 # A batch that takes less is not worth choosing for: measurements are mostly start-up noise.
-WORTH_CHOOSING_SECONDS = 0.5
+WORTH_CHOOSING_SECONDS = 0.25
 # Without measurements: an incremental batch reads the changed rows and, in joins and groups, much of what they touch.
 UNMEASURED_FRACTION = 0.3
-# Fewer changed rows cost an incremental batch next to nothing, whatever share of a small table they are.
+# Fewer changed rows cost an incremental batch next to nothing, whatever share of a small table they are; and where the
+# tables have no more in all, both ways are fixed cost.
 FEW_ROWS = 100_000
 # A batch that was never measured is not tried where its parts alone are expected to take so many full refreshes.
 HOPELESS = 4.0
 # What was measured once may have been so many times as long as usual: the session was cold, or others were computing.
 ONCE = 1.5
 # What building a view took says little of a refresh: the session was cold, the tables were smaller. Where batches take
-# more than this part of it, one refresh is tried, once there are so many of them to compare it with.
+# more than this part of it, or the tables are small, one refresh is tried, once there are so many of them to compare it with.
 UNSURE, ENOUGH = 0.6, 2
 # Data and clusters change, so the way that seems slower is tried again now and then: so rarely that all such tries take no
 # more than this part of the batches between them; and a refresh only where it seems at most ONCE times as long.
@@ -73,7 +74,8 @@ def decide(
             return decision(incremental, incremental.detail)
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     if _never_refreshed(statistics):
-        if predicted_incremental > UNSURE * predicted_full:
+        small = statistics.base_rows is not None and statistics.base_rows <= FEW_ROWS
+        if small or predicted_incremental > UNSURE * predicted_full:
             return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, a refresh was never measured")
     elif (slower := predicted_full / predicted_incremental) < ONCE and _worth_trying(statistics, slower, full=True):
         return decision(cheaper, f"tried again: {predicted_full:.1f} s, against {predicted_incremental:.1f} s")

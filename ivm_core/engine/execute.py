@@ -62,7 +62,7 @@ def run(
     work = _Work(spark, Sources(batch, relations, cache), state, settings.limits.pushdown_cap, on_progress, whole=whole)
     few = changed_rows is not None and changed_rows <= HERE and not whole
     with typed_failures(target.location), closing(work), cache.planning.once(few):
-        direct = _direct(job, state)
+        direct = DirectState.open(state.location, state.version) if state.version is not None else None
         writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
         work.add_inputs(job.inputs)
         for step in job.steps:
@@ -72,13 +72,6 @@ def run(
         if applied.state_version >= 0:
             return replace(applied, change_rows=work.change_rows())
         return _confirm(spark, applied, state, tag, work)
-
-
-def _direct(job: MaintenanceJob, state: State) -> DirectState | None:
-    """The state as this process reads and commits it, where the job changes what is there and it can."""
-    if state.version is None or job.write.kind is WriteKind.OVERWRITE:
-        return None
-    return DirectState.open(state.location, state.version)
 
 
 def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> State | None:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ivm_core.engine.bits import as_bits, difference, viewed
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 from ivm_core.plan.nodes import WEIGHT
 
@@ -48,6 +49,14 @@ def bag_after(stored: pa.Table, weighted: pa.Table, columns: Sequence[str], batc
     return pa.concat_tables(
         [_without(stored, np.array(victims, dtype=np.int64)), repeated(found, columns, batch_number)]
     )
+
+
+def bag_of(stored: pa.Table, rows: pa.Table, columns: Sequence[str], batch_number: int) -> pa.Table:
+    """The rows with id columns: of those that are stored, equal to the bit, the stored ones."""
+    weighted = difference(stored.select(list(columns)), rows)
+    after = bag_after(as_bits(stored), weighted, columns, batch_number)
+    assert after is not None, "what is taken away is stored"
+    return viewed(after, stored.schema.types)
 
 
 def groups_after(stored: pa.Table, batch: pa.Table, keys: Sequence[str], vanished: str) -> pa.Table:

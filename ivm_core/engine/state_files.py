@@ -24,11 +24,12 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from ivm_core.engine.bits import difference, viewed
 from ivm_core.engine.feed_files import CHANGE_TYPE
 from ivm_core.engine.log_entries import commit_file
 from ivm_core.engine.log_files import AS_STORED, ODD
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.small import HERE, net_rows
+from ivm_core.engine.small import HERE
 from ivm_core.engine.split_state import touched_rows, values_of_keys
 from ivm_core.plan.nodes import WEIGHT
 
@@ -41,7 +42,6 @@ _ROWS_OF_A_FILE = 1_000_000
 _WRITERS = 4  # files written at a time
 _ROWS_OF_A_GROUP = 256 * 1024
 _LONGEST_TEXT = 32  # characters of a string in a file's statistics, as Delta has it
-_BITS = {pa.float64(): pa.int64(), pa.float32(): pa.int32()}
 _FORMAT = ds.ParquetFileFormat(read_options=AS_STORED)
 
 
@@ -168,26 +168,11 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
 
 def _changes(old: pa.Table, new: pa.Table) -> pa.Table:
     """The rows that differ, with what happened to them, each as often as it did."""
-    weights = pa.array(np.repeat(np.array([-1, 1], dtype=np.int64), [old.num_rows, new.num_rows]))
-    netted = net_rows(_bits(pa.concat_tables([old, new])).append_column(WEIGHT, weights))
-    assert netted is not None, "rows that are netted by their bits"
+    netted = difference(old, new)
     times = netted.column(WEIGHT).to_numpy()
     net = netted.take(pa.array(np.repeat(np.arange(len(times)), np.abs(times)))).select(old.column_names)
     kinds = pa.array(np.where(np.repeat(times, np.abs(times)) > 0, "insert", "delete").tolist(), pa.string())
-    return _viewed(net, old.schema.types).append_column(CHANGE_TYPE, kinds)
-
-
-def _bits(rows: pa.Table) -> pa.Table:
-    """Floating-point numbers as integers of the same bits: -0.0 and 0.0, and any two NaN, are then as different as stored."""
-    return _viewed(rows, [_BITS.get(type_, type_) for type_ in rows.schema.types])
-
-
-def _viewed(rows: pa.Table, types: Sequence[pa.DataType]) -> pa.Table:
-    columns = [
-        column if column.type == type_ else pa.chunked_array([part.view(type_) for part in column.chunks], type_)
-        for column, type_ in zip(rows.columns, types, strict=True)
-    ]
-    return pa.table(columns, names=rows.column_names)
+    return viewed(net, old.schema.types).append_column(CHANGE_TYPE, kinds)
 
 
 def _write(folder: Path, prefix: str, rows: pa.Table, now: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ivm_core.apply import merge_groups, replace_groups
-from ivm_core.apply.names import STATE, call, named, signed
+from ivm_core.apply.names import STATE
 from ivm_core.engine import commit, rows_here
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.log_by_spark import delta_path
@@ -22,7 +22,8 @@ from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.state_files import Apart
 from ivm_core.engine.write_bag import write_bag
 from ivm_core.engine.write_directly import merge_directly
-from ivm_core.job.model import BATCH_COLUMN, RECOMPUTED_KEYS, ROW_COLUMN, VANISHED, Input, Step, Write, WriteKind
+from ivm_core.engine.write_whole import write_whole
+from ivm_core.job.model import RECOMPUTED_KEYS, VANISHED, Input, Step, Write, WriteKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -195,7 +196,7 @@ class Writing:
 def write(writing: Writing) -> Applied:
     """Make the commit. An incremental write counts the batch's rows, not the copies in rewritten files."""
     if writing.write.kind is WriteKind.OVERWRITE:
-        return _overwrite(writing)
+        return write_whole(writing)
     if writing.write.step not in writing.relations.small:
         applied = merge_directly(writing)
         if applied is not None:
@@ -217,16 +218,6 @@ def _write(writing: Writing) -> Applied:
             return _merge_groups(writing)
         case _:
             return _replace_groups(writing)
-
-
-def _overwrite(writing: Writing) -> Applied:
-    step = writing.relations.select(exp.select("*").from_(exp.to_table(writing.write.step)))
-    frame = step.select(*(quoted(name) for name in writing.write.columns))
-    if writing.write.identified:
-        identity = (signed(writing.batch_number, BATCH_COLUMN), named(call("monotonically_increasing_id"), ROW_COLUMN))
-        frame = frame.selectExpr("*", *(column.sql("spark") for column in identity))
-    commit.overwrite(frame, writing.state, writing.tag)
-    return Applied(counted=False)
 
 
 def _merge_groups(writing: Writing) -> Applied:

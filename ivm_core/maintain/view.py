@@ -22,7 +22,7 @@ from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
 from ivm_core.job.build import full_job
-from ivm_core.job.model import MaintenanceJob
+from ivm_core.job.model import MaintenanceJob, WriteKind
 from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.current import as_compiled, locked
 from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
@@ -285,7 +285,7 @@ def _execute(
 ) -> Applied:
     relations = session.relations(view)
     target, settings = StateTarget(view.name, view.location), session.settings
-    if session.catalog.dependants(view.name):
+    if job.write.kind is not WriteKind.OVERWRITE and session.catalog.dependants(view.name):
         # Rewritten whole, it gives the views above it all of its rows as changes to net.
         fewer = min(settings.limits.replace_rows, MOST_ROWS_ABOVE)
         settings = settings.model_copy(update={"limits": settings.limits.model_copy(update={"replace_rows": fewer})})

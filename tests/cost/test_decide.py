@@ -40,8 +40,9 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.AUTO, INCREMENTAL, past((False, 30.0), (True, 5.0)), None, "full", "cheaper"),
         (Policy.AUTO, INCREMENTAL, past((False, 5.0), (False, 5.0), (True, 7.0)), None, "full", "cheaper"),
         (Policy.AUTO, INCREMENTAL, past((False, 5.0), (False, 5.0), (True, 9.0)), None, "incremental", "linear"),
-        # Under half a second there is nothing to gain.
-        (Policy.AUTO, INCREMENTAL, past((False, 0.4), (False, 0.4), (True, 0.1)), None, "incremental", "linear"),
+        # Under a quarter of a second there is nothing to gain.
+        (Policy.AUTO, INCREMENTAL, past((False, 0.2), (False, 0.2), (True, 0.1)), None, "incremental", "linear"),
+        (Policy.AUTO, INCREMENTAL, past((False, 0.5), (False, 0.5), (True, 0.3)), None, "full", "cheaper"),
         (Policy.AUTO, INCREMENTAL, past((False, 0.9), (False, 0.9), (True, 0.5)), None, "full", "cheaper"),
         (Policy.FULL, INCREMENTAL, Statistics(), None, "full", "policy"),
         (Policy.AUTO, NO_RULE, Statistics(), None, "full", "unsupported_operator"),
@@ -172,8 +173,8 @@ def test_what_a_view_took_to_be_built_counts_until_it_is_refreshed() -> None:
 def test_a_refresh_is_tried_once_where_only_building_the_view_tells_what_it_takes() -> None:
     built, batch = PastBatch(True, 0, 9.0, first_build=True), PastBatch(False, 100, 6.0)
 
-    def after(*past: PastBatch) -> Strategy:
-        return decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100)).strategy
+    def after(*past: PastBatch, base_rows: int | None = None) -> Strategy:
+        return decide(Policy.AUTO, INCREMENTAL, Statistics(past, 100, base_rows)).strategy
 
     assert after(batch, built) is Strategy.INCREMENTAL  # of a cold session, perhaps
     assert after(batch, batch, built) is Strategy.FULL
@@ -181,3 +182,5 @@ def test_a_refresh_is_tried_once_where_only_building_the_view_tells_what_it_take
     assert after(PastBatch(True, 0, 4.0), batch, batch, built) is Strategy.FULL
     fast = PastBatch(False, 100, 3.0)
     assert after(fast, fast, built) is Strategy.INCREMENTAL  # a third of what it took to build it
+    assert after(fast, fast, built, base_rows=1_000_000) is Strategy.INCREMENTAL
+    assert after(fast, fast, built, base_rows=5_000) is Strategy.FULL  # nothing but a cold session can have taken that

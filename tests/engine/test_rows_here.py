@@ -10,7 +10,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from ivm_core.engine.rows_here import are_comparable, bag_after, groups_after, repeated
+from ivm_core.engine.rows_here import are_comparable, bag_after, bag_of, groups_after, repeated
 
 IDS = ["__ivm_batch", "__ivm_row"]
 WEIGHT = "__ivm_weight"
@@ -98,3 +98,16 @@ def test_floating_and_nested_columns_are_left_to_spark() -> None:
     rows = pa.table({"i": pa.array([1]), "f": pa.array([0.0]), "l": pa.array([[1]])})
     assert are_comparable(rows, ["i"])
     assert not any(are_comparable(rows, columns) for columns in (["i", "f"], ["l"], []))
+
+
+def test_a_bag_computed_anew_keeps_the_ids_of_rows_that_are_the_same_to_the_bit() -> None:
+    names, types = ["x", "y"], [pa.float64(), pa.float32()]
+    nan = float("nan")
+    before = [(0.0, 1.0), (-0.0, 1.0), (nan, 2.0), (nan, 2.0), (None, None), (1.5, nan)]
+    stored = table([*names, *IDS], [*types, pa.int64(), pa.int64()], [(*row, 1, n) for n, row in enumerate(before)])
+    new = table(names, types, [(-0.0, 1.0), (nan, 2.0), (None, None), (None, None), (1.5, nan), (2.5, 3.0)])
+    found = bag_of(stored, new, names, 4)
+    assert found.schema == stored.schema
+    ids = {row[3] if row[2] == 1 else None for row in rows_of(found)}
+    assert ids in ({1, 2, 4, 5, None}, {1, 3, 4, 5, None})
+    assert sorted(repr(row[:2]) for row in rows_of(found)) == sorted(repr(row) for row in rows_of(new))
