@@ -75,7 +75,12 @@ class Writing:
     @property
     def rewrites(self) -> bool:
         """The state is small enough to be written whole, which costs less than finding the files to touch."""
-        return self.state.rows is not None and self.state.rows <= self.replace_rows and self.state.size <= MOST_BYTES
+        return self.is_held(self.replace_rows)
+
+    def is_held(self, most_rows: int) -> bool:
+        """This process may hold the whole state, so many rows at most."""
+        few = self.state.rows is not None and self.state.rows <= most_rows
+        return few and self.replace_rows > 0 and self.state.size <= MOST_BYTES
 
     @property
     def goes_whole(self) -> bool:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ivm_core.engine.state_files import Apart
     from ivm_core.engine.write import Writing
 
+# Rows of a state up to which this process takes no longer than Spark.
+_MOST_ROWS = 1_500_000
+
 
 def write_whole(writing: Writing) -> Applied:
     """Make the commit. Whatever the state is, its table may be damaged too: a refresh is what mends it."""
@@ -43,7 +46,9 @@ def write_whole(writing: Writing) -> Applied:
 def _replace_here(writing: Writing, frame: DataFrame) -> Applied | None:
     """Write the rows by this process; None where Spark does: of many rows, other columns, and a state that cannot be read."""
     direct, columns = writing.direct, writing.write.columns
-    if direct is None or not writing.rewrites or not _has_columns(direct, frame, identified=writing.write.identified):
+    if direct is None or not writing.is_held(_MOST_ROWS):
+        return None
+    if not _has_columns(direct, frame, identified=writing.write.identified):
         return None
     apart = _stored(direct)
     rows = writing.collect(frame, apart) if apart is not None else None
