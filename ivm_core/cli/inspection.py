@@ -170,7 +170,7 @@ def lineage(
 
 
 def doctor(settings: SettingsFile = None, as_json: AsJson = False) -> None:
-    """Check Java, JARs, settings, catalogue, Change Data Feed and retention."""
+    """Check Java, JARs, settings, catalogue, Change Data Feed, retention, and how large tables are laid out."""
     with engine_of(settings) as engine:
         checks = engine.doctor()
     if as_json:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _EPOCH = date(1970, 1, 1).toordinal()
 MOST_FILES = 256  # past it, planning is the smaller part
 # Features that change nothing about which rows a file holds, or how they are read.
-_FEATURES = frozenset(
+PLAIN_FEATURES = frozenset(
     {
         "appendOnly", "changeDataFeed", "checkConstraints", "clustering", "domainMetadata", "generatedColumns",
         "identityColumns", "inCommitTimestamp", "invariants", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck",
@@ -48,7 +48,7 @@ class PlainTable:
     @classmethod
     def open(cls, location: str, version: int) -> PlainTable | None:
         """The table at a version; None where only Delta can read it, or does it as fast."""
-        table = open_alike(location, version, _FEATURES, ODD)
+        table = open_alike(location, version, PLAIN_FEATURES, ODD)
         if table is None or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
             return None
         schema = json.loads(table.schema().to_json())

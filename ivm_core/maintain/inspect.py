@@ -13,6 +13,7 @@ from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import ViewActivity, ViewRecord
 from ivm_core.engine.session import jars, java_version
 from ivm_core.errors import IvmError
+from ivm_core.maintain.layout import layout_checks
 from ivm_core.maintain.model import Check, ViewStatus
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing
@@ -118,6 +119,7 @@ def doctor(session: Session) -> list[Check]:
     checks = [_java(), _jars(), Check("catalogue", True, session.settings.safe_catalog)]
     for table in session.catalog.tables():
         checks += _table_checks(session, table.name, table.location)
+    checks += layout_checks(session)
     for view in session.catalog.views():
         checks.append(_view_check(session, view.name, view.location, view.view_id))
     return checks
