@@ -20,8 +20,9 @@ HOPELESS = 4.0
 # What was measured once may have been so many times as long as usual: the session was cold, or others were computing.
 ONCE = 1.5
 # What building a view took says little of a refresh: the session was cold, the tables were smaller. Where batches take
-# more than this part of it, or the tables are small, one refresh is tried, once there are so many of them to compare it with.
-UNSURE, ENOUGH = 0.6, 2
+# more than this part of it, one refresh is tried, once there are so many of them to compare it with; of small tables, which a
+# warm session reads in no time, also where building took so many times as long as a batch.
+UNSURE, ENOUGH, OF_SMALL_TABLES = 0.6, 2, 10.0
 # Data and clusters change, so the way that seems slower is tried again now and then: so rarely that all such tries take no
 # more than this part of the batches between them; and a refresh only where it seems at most ONCE times as long.
 TRIES_SHARE = 0.03
@@ -75,7 +76,8 @@ def decide(
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     if _never_refreshed(statistics):
         small = statistics.base_rows is not None and statistics.base_rows <= FEW_ROWS
-        if small or predicted_incremental > UNSURE * predicted_full:
+        unsure = 1 / OF_SMALL_TABLES if small else UNSURE
+        if predicted_incremental > unsure * predicted_full:
             return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, a refresh was never measured")
     elif (slower := predicted_full / predicted_incremental) < ONCE and _worth_trying(statistics, slower, full=True):
         return decision(cheaper, f"tried again: {predicted_full:.1f} s, against {predicted_incremental:.1f} s")

@@ -47,7 +47,7 @@ class DirectState:
         assert path is not None, "open_state opens local paths"
         try:
             old = in_old_calendar((path / name for name, _ in files_of(table)), schema)
-        except OSError:  # a file is gone: Spark tells which
+        except (OSError, pa.ArrowException):  # a file is gone or damaged: Spark tells which
             return None
         return None if old else cls(location, table, schema)
 

@@ -25,6 +25,7 @@ from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarg
 from ivm_core.engine.small import HERE, SmallRelation, compute
 from ivm_core.engine.snapshots import is_small
 from ivm_core.engine.write import Writing, write
+from ivm_core.engine.write_whole import may_keep_rows
 from ivm_core.job.model import Input, MaintenanceJob, Slice, Step, WriteKind
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.settings import Settings
@@ -62,7 +63,7 @@ def run(
     work = _Work(spark, Sources(batch, relations, cache), state, settings.limits.pushdown_cap, on_progress, whole=whole)
     few = changed_rows is not None and changed_rows <= HERE and not whole
     with typed_failures(target.location), closing(work), cache.planning.once(few):
-        direct = DirectState.open(state.location, state.version) if state.version is not None else None
+        direct = _direct(job, state)
         writing = Writing(spark, work, job.write, state, tag, settings.limits.replace_rows, batch.number, direct)
         work.add_inputs(job.inputs)
         for step in job.steps:
@@ -72,6 +73,13 @@ def run(
         if applied.state_version >= 0:
             return replace(applied, change_rows=work.change_rows())
         return _confirm(spark, applied, state, tag, work)
+
+
+def _direct(job: MaintenanceJob, state: State) -> DirectState | None:
+    """The state as this process reads and commits it, where it can and the job may keep some of what is there."""
+    if state.version is None or (job.write.kind is WriteKind.OVERWRITE and not may_keep_rows(job.reason, state)):
+        return None
+    return DirectState.open(state.location, state.version)
 
 
 def find_state(spark: SparkSession, target: StateTarget, tag: CommitTag) -> State | None:

@@ -29,10 +29,14 @@ def files_with_a_value(location: str, version: int, columns: Iterable[str]) -> t
     found = {}
     for column in columns:
         ends = [actual.get(f"{end}.{column}") for end in ("min", "max")]
-        if None not in ends:
+        if None in ends:
+            continue
+        try:
             mean = _files_of_one(*(files.column(name).to_pylist() for name in ends))
-            if mean is not None:
-                found[column] = mean
+        except (OverflowError, ValueError):  # a year before 1 or after 9999, and bytes that are no UTF-8
+            continue
+        if mean is not None:
+            found[column] = mean
     return files.num_rows, found
 
 

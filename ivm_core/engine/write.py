@@ -174,9 +174,9 @@ class Writing:
         commit.mark(self.spark, self.state, self.tag, self.write.columns[0])
         return None
 
-    def collect(self, frame: DataFrame, apart: Apart) -> pa.Table | None:
+    def collect(self, frame: DataFrame, apart: Apart, more: int = MOST_MORE) -> pa.Table | None:
         """What comes in the place of the rows shown, in this process; None where it is far more."""
-        most = apart.shown.num_rows + MOST_MORE
+        most = apart.shown.num_rows + min(more, MOST_MORE)
         rows, _ = fetch(frame.limit(most + 1))
         return rows if rows.num_rows <= most else None
 

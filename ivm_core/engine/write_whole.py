@@ -5,6 +5,7 @@ Of a state that this process holds only the rows that differ are a change: a vie
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,8 +13,10 @@ from deltalake.exceptions import DeltaError
 from sqlglot import exp
 
 from ivm_core.apply.names import call, named, signed
+from ivm_core.cost.model import Reason
 from ivm_core.engine import commit, rows_here
-from ivm_core.engine.model import Applied
+from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.model import Applied, State
 from ivm_core.engine.queries import types_of_rows
 from ivm_core.engine.snapshots import quoted
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
@@ -25,12 +28,33 @@ if TYPE_CHECKING:
     from ivm_core.engine.state_files import Apart
     from ivm_core.engine.write import Writing
 
-# Rows of a state up to which this process takes no longer than Spark.
+logger = logging.getLogger(__name__)
+
+# Rows of a state up to which this process takes no longer than Spark, and the bytes that they have in memory.
 _MOST_ROWS = 1_500_000
+_MOST_HELD = 256 * 1024**2
+# Rows more than are stored, where few are: how wide rows are is not known of them.
+_FEW_MORE = 20_000
+# Whoever asks for a refresh, or needs one because something is wrong, gets a table of which nothing is left as it was.
+_ANEW = frozenset(
+    {
+        Reason.FIRST_BUILD,
+        Reason.REQUESTED,
+        Reason.REPAIRED,
+        Reason.STATE_CHANGED,
+        Reason.PLAN_CHANGED,
+        Reason.HISTORY_GONE,
+    }
+)
+
+
+def may_keep_rows(reason: Reason, state: State) -> bool:
+    """Whether a job that computes the whole state, for this reason, may leave stored rows that are right as they are."""
+    return reason not in _ANEW and state.rows is not None and state.rows <= _MOST_ROWS
 
 
 def write_whole(writing: Writing) -> Applied:
-    """Make the commit. Whatever the state is, its table may be damaged too: a refresh is what mends it."""
+    """Make the commit. Where anything is odd about what is stored, Spark overwrites it."""
     step = writing.relations.select(exp.select("*").from_(exp.to_table(writing.write.step)))
     frame = step.select(*(quoted(name) for name in writing.write.columns))
     applied = _replace_here(writing, frame)
@@ -45,33 +69,44 @@ def write_whole(writing: Writing) -> Applied:
 
 def _replace_here(writing: Writing, frame: DataFrame) -> Applied | None:
     """Write the rows by this process; None where Spark does: of many rows, other columns, and a state that cannot be read."""
-    direct, columns = writing.direct, writing.write.columns
-    if direct is None or not writing.is_held(_MOST_ROWS):
+    direct, columns, identified = writing.direct, writing.write.columns, writing.write.identified
+    if direct is None or not writing.is_held(_MOST_ROWS) or not _has_columns(direct, frame, identified=identified):
         return None
-    if not _has_columns(direct, frame, identified=writing.write.identified):
-        return None
-    apart = _stored(direct)
-    rows = writing.collect(frame, apart) if apart is not None else None
-    fitted = direct.fitted(rows, columns) if rows is not None else None
-    if apart is None or fitted is None:
-        return None
-    if writing.write.identified:
-        fitted = rows_here.bag_of(apart.shown, fitted, columns, writing.batch_number)
-    return Applied(inserted=fitted.num_rows).at(direct.replace(apart, fitted, writing.tag))
-
-
-def _stored(direct: DirectState) -> Apart | None:
     try:
-        return direct.whole()
+        apart = direct.whole()
     except (OSError, pa.ArrowException, DeltaError):
+        return None
+    rows = _collect(writing, frame, apart) if apart.shown.nbytes <= _MOST_HELD else None
+    fitted = direct.fitted(rows, columns) if rows is not None else None
+    if fitted is None:
+        return None
+    try:
+        if identified:
+            fitted = rows_here.bag_of(apart.shown, fitted, columns, writing.batch_number)
+        return Applied(inserted=fitted.num_rows).at(direct.replace(apart, fitted, writing.tag))
+    except pa.ArrowException as error:  # texts of more than 2 GiB, say; nothing is committed then
+        logger.info("%s is overwritten by Spark: %s", writing.state.location, error)
+        return None
+
+
+def _collect(writing: Writing, frame: DataFrame, apart: Apart) -> pa.Table | None:
+    """The new rows; None where they are far more than the stored ones, or too many bytes for Spark to hand over."""
+    try:
+        return writing.collect(frame, apart, more=max(_FEW_MORE, apart.shown.num_rows))
+    except SPARK_FAILURES as error:
+        if "maxResultSize" not in str(error):
+            raise
         return None
 
 
 def _has_columns(direct: DirectState, frame: DataFrame, *, identified: bool) -> bool:
-    """Whether the state's columns are the frame's and, of a bag, those that tell its rows apart."""
-    stored = [(field.name, field.dataType) for field in types_of_rows(direct.schema.empty_table()).fields]
+    """Whether the state's columns are the frame's and, of a bag, those that tell its rows apart; all may be NULL."""
+    stored = direct.schema
     if identified:
-        if [name for name, _ in stored[-2:]] != [BATCH_COLUMN, ROW_COLUMN]:
+        ids = [(name, pa.int64()) for name in (BATCH_COLUMN, ROW_COLUMN)]
+        if [(field.name, field.type) for field in stored][-2:] != ids:
             return False
-        stored = stored[:-2]
-    return stored == [(field.name, field.dataType) for field in frame.schema.fields]
+    if not all(field.nullable for field in stored):
+        return False
+    types = [(field.name, field.dataType) for field in types_of_rows(stored.empty_table()).fields]
+    return types[: len(types) - 2 * identified] == [(field.name, field.dataType) for field in frame.schema.fields]

@@ -88,3 +88,10 @@ def test_what_is_left_to_spark(tmp_path: Path) -> None:
     assert DirectState.open("s3a://bucket/state", 0) is None
     assert DirectState.open(str(tmp_path / "per%20cent"), 0) is None
     assert DirectState.open(str(tmp_path / "nothing"), 0) is None
+
+
+def test_a_damaged_file_is_left_to_spark(tmp_path: Path) -> None:
+    location = create(tmp_path)
+    for file in Path(location).glob("*.parquet"):
+        file.write_bytes(b"no Parquet")
+    assert DirectState.open(location, 0) is None

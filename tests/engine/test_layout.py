@@ -56,6 +56,12 @@ def test_a_file_without_bounds_may_hold_any_value(location: str) -> None:
     assert files_with_a_value(location, TableLog(location).version(), ["k"]) == (7, {"k": 2.0})
 
 
+def test_dates_that_python_does_not_have_tell_nothing(tmp_path: Path) -> None:
+    place = str(tmp_path / "old")
+    deltalake.write_deltalake(place, pa.table({"day": pa.array([-5_000_000], pa.date32()), "k": [1]}))
+    assert files_with_a_value(place, 0, ["day", "k"]) == (1, {"k": 1.0})
+
+
 def test_other_tables_are_not_told_of(tmp_path: Path) -> None:
     assert files_with_a_value("s3a://bucket/table", 0, ["k"]) is None
     assert files_with_a_value(str(tmp_path / "nothing"), 0, ["k"]) is None

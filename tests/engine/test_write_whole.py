@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkException
 
 from ivm_core.batch.classify import classify
 from ivm_core.batch.model import CommitClass
-from ivm_core.engine import write
+from ivm_core.cost.model import Reason
+from ivm_core.engine import rows_here, write, write_whole
 from ivm_core.engine.log import TableLog
+from ivm_core.errors import QueryFails
 from ivm_core.settings import Settings
 from tests.engine import jobs
 from tests.engine.shop import Shop
@@ -127,6 +132,62 @@ def test_a_large_state_is_written_by_spark(shop: Shop) -> None:
     for _ in range(2):
         shop.apply(jobs.FULL_GROUPS)
         assert operation(shop) == "WRITE"
+
+
+@pytest.mark.parametrize("reason", [Reason.REQUESTED, Reason.STATE_CHANGED])
+def test_who_asks_for_a_refresh_gets_a_table_of_which_nothing_is_left(shop: Shop, reason: Reason) -> None:
+    shop.apply(jobs.FULL_BAG)
+    shop.spark.sql(f"UPDATE delta.`{shop.state}` SET __ivm_row = 0").collect()  # rows that one id would take away
+    shop.apply(replace(jobs.FULL_BAG, reason=reason))
+    rows = shop.spark.read.format("delta").load(shop.state).collect()
+    assert operation(shop) == "WRITE" and {row["__ivm_batch"] for row in rows} == {2}
+    assert len({row["__ivm_row"] for row in rows}) == len(rows)
+    assert shop.rows() == shop.recomputed(jobs.FULL_BAG)
+
+
+def test_ids_of_another_type_are_written_by_spark(shop: Shop) -> None:
+    shop.apply(jobs.FULL_BAG)
+    other = (
+        shop.spark.read.format("delta").load(shop.state).selectExpr("item", "amount", *(f"int({i}) {i}" for i in IDS))
+    )
+    other.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(shop.state)
+    shop.apply(jobs.FULL_BAG)
+    assert shop.rows() == shop.recomputed(jobs.FULL_BAG) and operation(shop) == "WRITE"
+    assert dict(shop.spark.read.format("delta").load(shop.state).dtypes)["__ivm_row"] == "bigint"
+
+
+def _too_many_bytes(*_: object) -> None:
+    raise PySparkException("Total size of serialized results is bigger than spark.driver.maxResultSize")
+
+
+def _too_long_texts(*_: object) -> None:
+    raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [(write_whole, "_MOST_HELD", 0), (write, "fetch", _too_many_bytes), (rows_here, "bag_of", _too_long_texts)],
+    ids=["in memory", "from Spark", "to Arrow"],
+)
+def test_too_many_bytes_are_written_by_spark(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, value: Any
+) -> None:
+    shop.apply(jobs.FULL_BAG)
+    shop.change("INSERT INTO {t} VALUES ('a', 3), ('b', 3)")
+    monkeypatch.setattr(module, name, value)
+    shop.apply(jobs.FULL_BAG)
+    assert shop.rows() == shop.recomputed(jobs.FULL_BAG) and operation(shop) == "WRITE"
+
+
+def test_a_query_that_fails_changes_nothing(shop: Shop) -> None:
+    shop.apply(jobs.FULL_BAG)
+    before, version = shop.rows(), TableLog(shop.state).version()
+    failing = replace(
+        jobs.FULL_BAG.steps[0], sql="SELECT item, CAST(1 / (amount - 9) AS DECIMAL(10,2)) AS amount FROM sales_after"
+    )
+    with pytest.raises(QueryFails):
+        shop.apply(replace(jobs.FULL_BAG, steps=(failing,)))
+    assert (shop.rows(), TableLog(shop.state).version()) == (before, version)
 
 
 def test_a_state_that_another_wrote_to_becomes_right(shop: Shop) -> None:
