@@ -14,6 +14,7 @@ class Code(StrEnum):
     FLOATING_SUM = "floating_sum"
     WIDE_NUMBERS = "wide_numbers"
     MOMENTS = "moments"
+    LEFT_JOIN_MATCHES = "left_join_matches"
     DISTINCT_VALUES = "distinct_values"
     DISTINCT_AGGREGATE = "distinct_aggregate"
     WHOLE_GROUP = "whole_group"

@@ -10,13 +10,14 @@ groups is not computed again because one of them changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from sqlglot import exp
 
 from ivm_core.delta.accumulators import Accumulator, Accumulators, Unmergeable, accumulate
 from ivm_core.delta.distinct_values import over_distinct_values
+from ivm_core.delta.matched_groups import over_matches
 from ivm_core.delta.reasons import Code
 from ivm_core.plan.inexact import exact_keys, inexact_columns, is_inexact, unmatched_columns
 from ivm_core.plan.nodes import (
@@ -62,8 +63,9 @@ class StateLayout:
 
     ``stored`` computes the state's rows from the base tables; its column names are safe in a Delta table. ``visible``
     computes the view's rows from a scan of ``STATE_TABLE``. For groups, ``written`` is the view's own aggregate, and
-    ``aggregate`` what is kept of it, with its keys named as in the state (``keys``). ``accumulators`` is empty unless the
-    groups are merged; ``reason`` and ``code`` say why they are not, or what is looked up for them.
+    ``aggregate`` what is kept of it, with its keys named as in the state (``keys``); ``grouped`` the rows that it is made
+    of, as batches see them. ``accumulators`` is empty unless the groups are merged; ``reason`` and ``code`` say why they
+    are not, or what is looked up for them.
     """
 
     kind: StateKind
@@ -72,6 +74,7 @@ class StateLayout:
     keys: tuple[str, ...] = ()
     aggregate: Aggregate | None = None
     written: Aggregate | None = None
+    grouped: Plan | None = None
     accumulators: tuple[Accumulator, ...] = ()
     reason: str = ""
     code: Code = Code.ROW_BY_ROW
@@ -159,19 +162,16 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
     key_names = tuple(
         f"{HIDDEN_PREFIX}{n}" if n.lower() == COUNT else n for n in safe_names(core.names)[: len(core.keys)]
     )
-    keys = tuple(Named(name, key.expression) for name, key in zip(key_names, core.keys, strict=True))
-    outcome = _inexact(core) or accumulate(core.aggregates, types_of(core.source))
-    source, code, reason = core.source, Code.MERGED_GROUPS, ""
-    distinct = isinstance(outcome, Unmergeable) and outcome.code is Code.DISTINCT_AGGREGATE
-    if distinct and (over := over_distinct_values(replace(core, keys=keys))) is not None:
-        source, keys, outcome = over.source, over.keys, over.accumulators
-        code, reason = Code.DISTINCT_VALUES, over.reason
-    if isinstance(outcome, Accumulators):
-        aggregate = Aggregate(source, keys, tuple(a.stored for a in outcome.columns))
-        stored: Plan = Project(aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in outcome.columns)))
-        finish = dict(zip((a.name for a in core.aggregates), outcome.finish, strict=True))
-        kind, accumulators = StateKind.MERGED_GROUPS, outcome.columns
+    outcome = _mergeable(core)
+    if isinstance(outcome, _Mergeable):
+        keys = tuple(Named(name, key.expression) for name, key in zip(key_names, outcome.keys, strict=True))
+        grouped, columns, code, reason = outcome.grouped, outcome.accumulators.columns, outcome.code, outcome.reason
+        aggregate = Aggregate(outcome.source, keys, tuple(a.stored for a in columns))
+        stored: Plan = Project(aggregate, (*keep(key_names), *(Named(a.name, a.finished()) for a in columns)))
+        finish = dict(zip((a.name for a in core.aggregates), outcome.accumulators.finish, strict=True))
+        kind = StateKind.MERGED_GROUPS
     else:
+        keys = tuple(Named(name, key.expression) for name, key in zip(key_names, core.keys, strict=True))
         names = safe_names(core.names)[len(core.keys) :]
         aggregate = Aggregate(
             core.source,
@@ -180,17 +180,51 @@ def _groups(core: Aggregate, stack: list[Reading]) -> StateLayout:
         )
         stored = aggregate
         finish = {a.name: column(name) for name, a in zip(names, core.aggregates, strict=True)}
-        kind, accumulators, reason, code = StateKind.RECOMPUTED_GROUPS, (), str(outcome), outcome.code
+        kind, grouped, columns = StateKind.RECOMPUTED_GROUPS, core.source, ()
+        reason, code = str(outcome), outcome.code
     below = {key.name: column(name) for key, name in zip(core.keys, key_names, strict=True)} | finish
     visible: Plan = _state_scan(stored, types_of(stored))
     match stack:
-        case [*above, Project(_, columns)]:
-            visible = Project(visible, tuple(Named(c.name, substitute(c.expression, below)) for c in columns))
+        case [*above, Project(_, shown)]:
+            visible = Project(visible, tuple(Named(c.name, substitute(c.expression, below)) for c in shown))
         case above:
             visible = Project(visible, tuple(Named(name, below[name].copy()) for name in core.names))
     for operator in reversed(above):
         visible = with_sources(operator, (visible,))
-    return StateLayout(kind, stored, visible, key_names, aggregate, core, accumulators, reason, code)
+    return StateLayout(kind, stored, visible, key_names, aggregate, core, grouped, columns, reason, code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mergeable:
+    """How an aggregate is kept by adding to it. ``source``, ``keys``: what the accumulators are over; ``grouped``: see
+    ``StateLayout``."""
+
+    source: Plan
+    keys: tuple[Named, ...]
+    accumulators: Accumulators
+    grouped: Plan
+    code: Code = Code.MERGED_GROUPS
+    reason: str = ""
+
+
+def _mergeable(core: Aggregate) -> _Mergeable | Unmergeable:
+    if (inexact := _inexact(core)) is not None:
+        return inexact
+    outcome, kept = accumulate(core.aggregates, types_of(core.source)), over_matches(core)
+    if isinstance(outcome, Unmergeable):
+        if outcome.code is not Code.DISTINCT_AGGREGATE or (written := over_distinct_values(core)) is None:
+            return outcome
+        found, over = (kept, over_distinct_values(kept)) if isinstance(kept, Aggregate) else (core, written)
+        found, over = (found, over) if over is not None else (core, written)
+        return _Mergeable(over.source, over.keys, over.accumulators, found.source, Code.DISTINCT_VALUES, written.reason)
+    if kept is not core and isinstance(kept, Aggregate):
+        matched = accumulate(kept.aggregates, types_of(kept.source))
+        if isinstance(matched, Accumulators):
+            return _Mergeable(kept.source, kept.keys, matched, kept.source, Code.LEFT_JOIN_MATCHES, _MATCHES)
+    return _Mergeable(core.source, core.keys, outcome, core.source)
+
+
+_MATCHES = "matches of the left join are added up; a row of its left side keeps its group without one"
 
 
 def _inexact(core: Aggregate) -> Unmergeable | None:

@@ -99,7 +99,7 @@ def operator_strategies(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
     if (unmatched := unmatched_column(layout)) is not None:
         name, reason, code = unmatched
         found.append(OperatorStrategy("the view's rows", "full", code, f"{name}: {reason}", code.advice))
-    source = layout.written.source if layout.written else layout.stored
+    source = layout.grouped or layout.stored
     found += [
         OperatorStrategy(r.operator, str(r.rule).replace("_", " "), r.code, r.reason, r.code.advice)
         for r in classify(source)

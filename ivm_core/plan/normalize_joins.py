@@ -56,11 +56,11 @@ def rejects_nulls(condition: exp.Expr, names: frozenset[str]) -> bool:
         case exp.Or():
             return rejects_nulls(condition.left, names) and rejects_nulls(condition.right, names)
         case exp.Between() | exp.In():
-            return _strict_in(condition.this, names)
+            return strict_in(condition.this, names)
         case exp.Not(this=inner):
             bare = inner.unnest()
             if isinstance(bare, exp.Is):
-                return isinstance(bare.expression, exp.Null) and _strict_in(bare.this, names)
+                return isinstance(bare.expression, exp.Null) and strict_in(bare.this, names)
             return isinstance(bare, (*_COMPARISONS, exp.In, exp.Between)) and rejects_nulls_in_comparison(bare, names)
         case _:
             return isinstance(condition, _COMPARISONS) and rejects_nulls_in_comparison(condition, names)
@@ -69,8 +69,8 @@ def rejects_nulls(condition: exp.Expr, names: frozenset[str]) -> bool:
 def rejects_nulls_in_comparison(comparison: exp.Expr, names: frozenset[str]) -> bool:
     """Whether a comparison is unknown if the named columns are NULL."""
     if isinstance(comparison, exp.In | exp.Between):
-        return _strict_in(comparison.this, names)
-    return _strict_in(comparison.this, names) or _strict_in(comparison.expression, names)
+        return strict_in(comparison.this, names)
+    return strict_in(comparison.this, names) or strict_in(comparison.expression, names)
 
 
 def drop_distinct_right(plan: Plan) -> Plan:
@@ -126,10 +126,10 @@ def _join_all(inputs: list[Plan], conditions: tuple[exp.Expression, ...]) -> Pla
     return joined
 
 
-def _strict_in(expression: exp.Expr, names: frozenset[str]) -> bool:
-    """Whether the expression is NULL if the named columns are."""
+def strict_in(expression: exp.Expr, names: frozenset[str]) -> bool:
+    """Whether the expression is certainly NULL if the named columns are."""
     if isinstance(expression, exp.Column):
         return expression.name in names
     if isinstance(expression, _STRICT):
-        return any(_strict_in(child, names) for child in expression.iter_expressions())
+        return any(strict_in(child, names) for child in expression.iter_expressions())
     return False

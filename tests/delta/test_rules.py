@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ivm_core.delta.differentiate import differentiate
+from ivm_core.delta.matched_groups import over_matches
 from ivm_core.delta.simplify import PASSES, RULES, simplify, simplify_locally
 from ivm_core.plan.explain import explain
 from ivm_core.plan.nodes import Plan, base_tables
@@ -27,6 +28,7 @@ SUBJECTS: dict[str, Callable[[Plan], Plan]] = {
     **{rule.__name__: lambda plan, rule=rule: transform_up(plan, rule) for rule in RULES},
     **{step.__name__: step for step in PASSES if step is not simplify_locally},
     "simplify": simplify,
+    "over_matches": lambda plan: transform_up(plan, over_matches),
     "differentiate": differentiate_moving,
 }
 CASES = [(name, spec) for name in SUBJECTS for spec in read_specs(FIXTURES / f"{name}.spec")]

@@ -106,6 +106,11 @@ CASES = (
     Case("avg_bigint", "SELECT g, avg(big % 1000) AS a FROM fact GROUP BY g", "affected", floats=True),
     Case("count_distinct", "SELECT g, count(DISTINCT qty) AS n FROM fact GROUP BY g", "affected"),
     Case("left_join", "SELECT f.id, d.name FROM fact f LEFT JOIN dim d ON f.k = d.k", "affected"),
+    Case(
+        "left_join_matches",
+        "SELECT d.k, d.name, count(f.id) AS n, sum(f.amount) AS total, sum(coalesce(f.qty, 0)) AS pieces, min(f.day) AS first"
+        " FROM dim d LEFT JOIN fact f ON f.k = d.k AND f.qty > 1 GROUP BY d.k, d.name",
+    ),
     Case("full_join", "SELECT f.id, d.name, d.k AS dk FROM fact f FULL JOIN dim d ON f.k = d.k", "affected"),
     Case(
         "exists",

@@ -56,6 +56,18 @@ select t.a, u.k from t join u on t.a < u.a and t.b = u.k
 select l.a, r.b from t l join t r on l.a = r.b
 select l.a, r.b from t as l, t as r where l.a = r.a and l.b < r.b
 select t.a, u.x from t left join u on t.a = u.a
+select t.a, count(u.k) as n, sum(u.k) as total, max(u.x) as last from t left join u on t.a = u.a group by t.a
+select t.a, t.b, sum(coalesce(u.k, 0)) as total, sum(case when u.x > 1.5 then 1 else 0 end) as n from t left join u on t.a = u.a and u.k > 0 group by t.a, t.b
+select t.a + t.b as k, count(u.x) as n, count(*) as m from t left join u on t.a = u.a group by t.a + t.b
+select t.a, avg(u.k) as m, sum(u.k * t.b) as total, bool_or(u.k > 1) as any from t left join u on t.a = u.a where t.b > 0 group by t.a having count(u.a) > 0
+select t.a, count(distinct u.k) as n, sum(u.k) as total from t left join u on t.a = u.a group by t.a
+select t.b, sum(w.k) as total, min(w.k + u.k) as least from t left join u on t.a = u.a left join w on u.k = w.k group by t.b
+select t.b, count(u.k) as n, count(w.z) as m from t left join u on t.a = u.a left join w on u.k = w.k group by t.b
+select count(u.k) as n, sum(u.k) as total from t left join u on t.a = u.a
+select t.a, sum(if(u.k is null, 1, 0)) as missing, sum(case when u.k > 1 then u.k else 0 end) as total from t left join u on t.a = u.a group by t.a
+select t.a, sum(case u.k when 1 then 2 else 0 end) as n, count_if(u.k = 1) as ones from t left join u on t.a < u.a group by t.a
+select q.n, count(*) as c from (select t.a, t.b, count(u.k) as n from t left join u on t.a = u.a group by t.a, t.b) q group by q.n
+select u.a, sum(t.b) as total, max(coalesce(t.b, 0)) as m from t right join u on t.a = u.a group by u.a
 select t.a, u.x from t left join u on t.a = u.a and u.k > 1
 select t.a, u.x from t left join u on t.a = u.a where u.k > 1
 select t.a, u.x from t left join u on t.a = u.a where u.k > 1 or u.k is null

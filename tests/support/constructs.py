@@ -88,7 +88,8 @@ outer join to an inner join | affected | select t.a, u.k, w.y from t left join (
 outer join by inequality | affected | select t.a, u.k from t left join u on t.a < u.a
 full join by several conditions | affected | select t.a, u.k from t full join u on t.a <= u.a and t.b = u.k
 outer join by OR | affected | select t.a, u.k from t left join u on t.a = u.a or t.b = u.k
-outer join below an aggregate | affected | select u.k, sum(t.c) as total, count(t.a) as n from u left join t on t.a = u.a group by u.k
+outer join below an aggregate | incremental | select u.k, sum(t.c) as total, count(t.a) as n from u left join t on t.a = u.a group by u.k
+outer join below count(*) | affected | select u.k, count(*) as n from u left join t on t.a = u.a group by u.k
 outer join over an aggregate | affected | select u.k, q.n from u left join (select a, count(*) as n from t group by a) q on u.a = q.a
 outer join that a filter makes inner | incremental | select t.a, u.k from t left join u on t.a = u.a where u.k > 1
 subquery in ON of an outer join | affected | select t.a, u.x from t left join u on t.a = u.a and u.k in (select k from w)
