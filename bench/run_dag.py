@@ -74,7 +74,7 @@ def _build(place: Deployment, views: Sequence[ViewDefinition], refused: dict[str
         built = time.monotonic() - started
         found = []
         for view, seconds in models:
-            full = refresh_fully(place, view.name, view.query, _renamed(views))
+            full = refresh_fully(place, view.name, view.whole, _renamed(views))
             found.append(Model(view.name, "full", seconds, full.seconds))
             advance(view.name)
     return Round(INITIAL, built, tuple(found), {})
@@ -139,7 +139,7 @@ def _unchanged(place: Deployment, options: DagOptions, display: Display) -> list
 def _run_models(place: Deployment, views: Sequence[ViewDefinition]) -> dict[str, float]:
     """Seconds of each model run by plain Spark, reading the other models' tables of the same run."""
     renamed = _renamed(views)
-    return {view.name: refresh_fully(place, view.name, view.query, renamed).seconds for view in views}
+    return {view.name: refresh_fully(place, view.name, view.whole, renamed).seconds for view in views}
 
 
 def _renamed(views: Sequence[ViewDefinition]) -> dict[str, str]:

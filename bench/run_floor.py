@@ -110,7 +110,7 @@ def _create_raw(place: Deployment, view: ViewDefinition) -> None:
         this=exp.to_table(_raw_name(view)),
         kind="TABLE",
         properties=exp.Properties(expressions=properties),
-        expression=view.query,
+        expression=view.whole,
     )
     place.spark.sql(statement.sql("spark")).collect()
 

@@ -115,7 +115,7 @@ def _finished(
 ) -> Trickle:
     """What the batches of one view left behind, compared with a full refresh."""
     location = place.engine.catalog.view(view.name).location
-    full = refresh_fully(place, view.name, view.query)
+    full = refresh_fully(place, view.name, view.whole)
     return Trickle(
         view.name,
         upkeep,

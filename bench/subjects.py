@@ -14,6 +14,7 @@ from bench.deployment import Deployment
 from bench.plain_spark import renaming
 from ivm_core.errors import IvmError
 from ivm_core.plan.definition import ViewDefinition, parse_definition
+from ivm_core.plan.materialized import SEPARATOR
 from ivm_core.plan.table_names import tables_of
 
 COPY_SCHEMA = "bench_incremental"
@@ -21,12 +22,16 @@ COPY_SCHEMA = "bench_incremental"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A view under its own name with the policy auto, and a copy whose policy is incremental: each has its own state."""
+    """A view under its own name with the policy auto, and a copy whose policy is incremental: each has its own state.
+
+    ``materialized``: the CTEs of the query that each keeps as a view of its own.
+    """
 
     name: str
     copy: str
     query: exp.Expression
     tables: tuple[str, ...]
+    materialized: frozenset[str] = frozenset()
 
 
 def read_views(folders: Iterable[Path], wanted: Iterable[str] = ()) -> tuple[ViewDefinition, ...]:
@@ -37,14 +42,14 @@ def read_views(folders: Iterable[Path], wanted: Iterable[str] = ()) -> tuple[Vie
     files = sorted((file for folder in folders for file in folder.glob("*.sql")), key=lambda file: file.name)
     found = [parse_definition(file.read_text("utf-8")) for file in files]
     by_name = {view.name: view for view in found}
-    reads = {name: [table for table in tables_of(view.query) if table in by_name] for name, view in by_name.items()}
+    reads = {name: [table for table in tables_of(view.whole) if table in by_name] for name, view in by_name.items()}
     views = [by_name[name] for name in TopologicalSorter(reads).static_order()]
     chosen: set[str] = set()
     for view in reversed(views):
         name = view.name.rpartition(".")[2]
         if not wanted or view.name in chosen or any(name.startswith(word) or view.name == word for word in wanted):
             chosen.add(view.name)
-            chosen.update(tables_of(view.query))
+            chosen.update(tables_of(view.whole))
     return tuple(view for view in views if view.name in chosen)
 
 
@@ -56,7 +61,13 @@ def create_subjects(
     refused: dict[str, str] = {}
     for view in views:
         copies = {subject.name: subject.copy for subject in subjects}
-        subject = Subject(view.name, f"{COPY_SCHEMA}.{view.name.replace('.', '__')}", view.query, tables_of(view.query))
+        subject = Subject(
+            view.name,
+            f"{COPY_SCHEMA}.{view.name.replace('.', '__')}",
+            view.whole,
+            tables_of(view.whole),
+            frozenset(part.name.removeprefix(view.name + SEPARATOR) for part in view.auxiliaries),
+        )
         try:
             place.engine.create(view.sql)
             place.engine.create(_copy_statement(subject, copies))
@@ -74,10 +85,13 @@ def _copy_statement(subject: Subject, copies: Mapping[str, str]) -> str:
         exp.MaterializedProperty(),
         exp.Property(this=exp.Literal.string("ivm.refresh_policy"), value=exp.Literal.string("incremental")),
     ]
+    query = renaming(subject.query, copies)
+    for cte in query.find_all(exp.CTE):
+        cte.set("materialized", cte.alias.lower() in subject.materialized or None)
     statement = exp.Create(
         this=exp.to_table(subject.copy),
         kind="VIEW",
         properties=exp.Properties(expressions=properties),
-        expression=renaming(subject.query, copies),
+        expression=query,
     )
     return str(statement.sql("spark"))

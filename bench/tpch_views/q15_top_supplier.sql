@@ -3,7 +3,7 @@ COMMENT 'TPC-H Q15: the supplier of the largest revenue of a quarter'
 GROUP tpch
 TBLPROPERTIES ('ivm.refresh_policy' = 'auto')
 AS
-WITH revenue AS (
+WITH revenue AS MATERIALIZED (
   SELECT l_suppkey AS supplier_no, SUM(l_extendedprice * (1 - l_discount)) AS total_revenue
   FROM tpch.lineitem
   WHERE l_shipdate >= DATE '1996-01-01' AND l_shipdate < DATE '1996-04-01'

@@ -3,6 +3,12 @@ COMMENT 'TPC-H Q20: suppliers with more of a part than half of a year''s sales'
 GROUP tpch
 TBLPROPERTIES ('ivm.refresh_policy' = 'auto')
 AS
+WITH sold AS MATERIALIZED (
+  SELECT l_partkey, l_suppkey, 0.5 * SUM(l_quantity) AS half
+  FROM tpch.lineitem
+  WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
+  GROUP BY l_partkey, l_suppkey
+)
 SELECT s.s_name, s.s_address
 FROM tpch.supplier AS s
 JOIN tpch.nation AS n ON s.s_nationkey = n.n_nationkey
@@ -11,12 +17,5 @@ WHERE n.n_name = 'CANADA'
     SELECT ps.ps_suppkey
     FROM tpch.partsupp AS ps
     WHERE ps.ps_partkey IN (SELECT p_partkey FROM tpch.part WHERE p_name LIKE 'forest%')
-      AND ps.ps_availqty > (
-        SELECT 0.5 * SUM(l_quantity)
-        FROM tpch.lineitem
-        WHERE l_partkey = ps.ps_partkey
-          AND l_suppkey = ps.ps_suppkey
-          AND l_shipdate >= DATE '1994-01-01'
-          AND l_shipdate < DATE '1995-01-01'
-      )
+      AND ps.ps_availqty > (SELECT half FROM sold WHERE l_partkey = ps.ps_partkey AND l_suppkey = ps.ps_suppkey)
   )

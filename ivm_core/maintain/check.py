@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ivm_core.catalog.model import TableRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.functions import check_functions
@@ -12,7 +14,7 @@ from ivm_core.job.strategy import strategy_of
 from ivm_core.maintain.session import Session
 from ivm_core.plan.clock import CLOCK, spell_for_spark
 from ivm_core.plan.definition import Policy, ViewDefinition
-from ivm_core.plan.schema import TableSchema
+from ivm_core.plan.schema import TableSchema, types_of
 from ivm_core.plan.table_names import tables_of
 from ivm_core.plan.to_sql import to_sql
 
@@ -25,6 +27,11 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
     Also returns the columns with their Spark types.
     """
     compiled = compile_checked(session, definition)
+    if definition.auxiliary_of is not None and CLOCK in compiled.tables:
+        raise DefinitionError(
+            f"{definition.name}: a MATERIALIZED CTE cannot read the time. Leave now() and its like to the query that reads it.",
+            construct="MATERIALIZED",
+        )
     analysed = analyse(session.spark_with_names, spell_for_spark(definition.query).sql(dialect="spark"))
     names = tuple(name for name, _ in analysed)
     if tuple(n.lower() for n in names) != tuple(n.lower() for n in compiled.columns):
@@ -52,6 +59,11 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
     return compiled, tuple((name, type_) for name, (_, type_) in zip(compiled.columns, analysed, strict=True))
 
 
+def check_whole(session: Session, definition: ViewDefinition) -> None:
+    """Check a definition with its MATERIALIZED CTEs in place, so that one that is wrong creates none of their views."""
+    check_view(session, replace(definition, query=definition.whole, auxiliaries=(), policy=Policy.AUTO))
+
+
 def _check_types(view: str, written: Columns, compiled: Columns) -> None:
     """Raise DefinitionError where a column of the compiled query has another type than Spark gives the text as written."""
     for (name, wanted), (_, made) in zip(written, compiled, strict=True):
@@ -63,10 +75,29 @@ def _check_types(view: str, written: Columns, compiled: Columns) -> None:
 
 
 def compile_checked(session: Session, definition: ViewDefinition) -> CompiledView:
-    """Compile a definition over the tables and the functions that the session knows."""
-    schemas = {name: resolve_table(session, name) for name in tables_of(definition.query)}
-    check_functions(session.spark_with_names, definition.query)
-    return compile_view(definition.name, definition.query, schemas)
+    """Compile a definition over the tables and the functions that the session knows, and over its auxiliary views."""
+    compiled: dict[str, CompiledView] = {}
+    for view in (*definition.auxiliaries, definition):
+        if view is not definition and is_registered(session, view):
+            continue
+        schemas = {
+            name: _schema_of(compiled[name]) if name in compiled else resolve_table(session, name)
+            for name in tables_of(view.query)
+        }
+        check_functions(session.spark_with_names, view.query)
+        compiled[view.name] = compile_view(view.name, view.query, schemas)
+    return compiled[definition.name]
+
+
+def is_registered(session: Session, definition: ViewDefinition) -> bool:
+    """Whether the catalogue has the view with this very statement."""
+    known = session.catalog.find_view(definition.name)
+    return known is not None and known.sql.strip() == definition.sql.strip()
+
+
+def _schema_of(view: CompiledView) -> TableSchema:
+    """What may be known of a view that need not be registered."""
+    return TableSchema(view.name, tuple((name, type_ or "string") for name, type_ in types_of(view.plan).items()))
 
 
 def resolve_table(session: Session, name: str) -> TableSchema:

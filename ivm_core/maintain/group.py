@@ -14,6 +14,7 @@ from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import IvmError
+from ivm_core.maintain.auxiliaries import auxiliaries_of, raised
 from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.rewind import joined
@@ -32,9 +33,13 @@ Progress = Callable[[str, str], None]
 
 
 def select_views(session: Session, names: Iterable[str] | None, group: str | None) -> tuple[ViewRecord, ...]:
-    """The named views, or those of a group, or all; upstream views before their dependants. Raises UnknownViewError."""
+    """The named views, or those of a group, or all; upstream views before their dependants. Raises UnknownViewError.
+
+    A named view's auxiliaries are chosen with it.
+    """
     if names is not None:
-        chosen = {view.name: view for view in (session.catalog.view(name) for name in qualify_all(names))}
+        named = [session.catalog.view(name) for name in qualify_all(names)]
+        chosen = {view.name: view for owner in named for view in (*auxiliaries_of(session, owner), owner)}
     else:
         chosen = {view.name: view for view in session.catalog.views(group)}
     return tuple(chosen[name] for name in order_of(chosen.values()).static_order())
@@ -95,6 +100,8 @@ def maintain_views(
     group = views[0].group if views else "default"
     # A run that is tried again keeps the cut that it fixed first.
     cut = session.catalog.add_cut(group, run_id, cut).cut
+    if rewind_to is None:
+        cut = raised(session, cut, views)
     reports: dict[str, MaintenanceReport] = {}
     failures: list[Exception] = []
 

@@ -10,13 +10,18 @@ from ivm_core.batch.clock import clock_range, version_of
 from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import BaseTableError
+from ivm_core.maintain.auxiliaries import as_auxiliaries_stand
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, shown_table, standing
 from ivm_core.plan.clock import CLOCK, clock_columns
 
 
 def next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> Batch:
-    """The ranges from where the view stands to the cut; never backwards. Raises BaseTableError for a missing table."""
+    """The ranges from where the view stands to the cut; never backwards.
+
+    Raises BaseTableError for a missing table, Busy where the view's auxiliaries are being moved.
+    """
+    cut = as_auxiliaries_stand(session, view, cut)
     ranges = []
     for table in view.tables:
         if table == CLOCK:

@@ -6,28 +6,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeVar
 
-from ivm_core.catalog.model import TableRecord
+from ivm_core.catalog.model import TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
-from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError
+from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
+from ivm_core.maintain.auxiliaries import is_auxiliary
 from ivm_core.maintain.check import check_view
 from ivm_core.maintain.columns import column_change
 from ivm_core.maintain.current import locked
 from ivm_core.maintain.expectations import check_names, read_folder
 from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
-from ivm_core.maintain.register import create_view
+from ivm_core.maintain.register import bring_together, create_view, drop_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import build
-from ivm_core.plan.definition import ViewDefinition, parse_definition
+from ivm_core.plan.definition import AUXILIARY_OF, ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
 from ivm_core.plan.table_names import tables_of
 
@@ -41,13 +42,20 @@ def plan_project(session: Session, folder: str | Path | None = None) -> list[Pla
     changes = [_table_change(session, table) for table in tables]
     changes += _view_changes(session, views)
     wanted = {view.name for view in views}
-    # Views that were created by hand have no file: apply leaves them alone, and says so.
-    changes += [
-        PlannedChange("view", view.name, "unmanaged", "it has no file in the project; `ivm drop` removes it")
-        for view in session.catalog.views()
-        if view.name not in wanted
-    ]
+    changes += [_without_file(session, view, wanted) for view in session.catalog.views() if view.name not in wanted]
     return changes
+
+
+def _without_file(session: Session, view: ViewRecord, wanted: Collection[str]) -> PlannedChange:
+    """Views that were created by hand have no file: apply leaves them alone, and says so."""
+    owner = dict(view.properties).get(AUXILIARY_OF)
+    if owner in wanted and not set(session.catalog.dependants(view.name)) - {*wanted, view.name}:
+        return PlannedChange("view", view.name, "drop", f"{owner} keeps it no more")
+    if owner is not None:
+        return PlannedChange(
+            "view", view.name, "unmanaged", f"it is kept for {owner}, which has no file in the project"
+        )
+    return PlannedChange("view", view.name, "unmanaged", "it has no file in the project; `ivm drop` removes it")
 
 
 def apply_project(
@@ -69,6 +77,9 @@ def apply_project(
                     on_progress(view.name, actions["view", view.name])
                 with _naming(view.file):
                     _apply_view(session, view, actions["view", view.name])
+            for change in reversed(changes):
+                if change.action == "drop":
+                    drop_view(session, change.name)
     check_names(expectations, session.catalog.views())
     write_manifest(session, expectations)
     return changes
@@ -88,9 +99,12 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
     reads: dict[str, list[str]] = {}
     for file in sorted((root / "views").glob("*.sql")):
         with _naming(file.name):
-            view = parse_definition(file.read_text(encoding="utf-8"))
-            views[view.name] = replace(view, file=file.name)
-            reads[view.name] = list(tables_of(view.query))
+            definition = parse_definition(file.read_text(encoding="utf-8"))
+            for view in (*definition.auxiliaries, definition):
+                if view.name in views:
+                    raise DefinitionError(f"{view.name} is defined in {views[view.name].file} too.", construct="name")
+                views[view.name] = replace(view, file=file.name)
+                reads[view.name] = list(tables_of(view.query))
     _check_schedules(views.values())
     order = TopologicalSorter({name: [t for t in tables if t in views] for name, tables in reads.items()})
     try:
@@ -155,6 +169,10 @@ def _view_change(session: Session, view: ViewDefinition) -> PlannedChange:
     known = session.catalog.find_view(view.name)
     if known is None or known.status == "creating":
         return PlannedChange("view", view.name, "create")
+    if view.auxiliary_of is not None and not is_auxiliary(known):
+        raise ViewExistsError(
+            f"{view.file}: there is a view {view.name}, and a MATERIALIZED CTE would be one. Rename the CTE."
+        )
     change = column_change(session, known, standing(session, known))
     if change is not None:
         return PlannedChange("view", view.name, "replace", f"{change}: the view is built anew")
@@ -200,6 +218,7 @@ def _apply_view(session: Session, view: ViewDefinition, action: str) -> None:
             session.catalog.update_view(record)
         session.forget(record.view_id)
         if action == "replace":
+            bring_together(session, record)
             build(session, record, Reason.PLAN_CHANGED)
         session.show(record)
 

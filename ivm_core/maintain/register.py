@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from ivm_core.apply.model import MaintenanceReport
+from ivm_core.batch.model import Cut
 from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import describe_table, drop_state, register_table
-from ivm_core.errors import Busy, InvalidNameError, ViewExistsError
-from ivm_core.maintain.check import check_view
+from ivm_core.errors import Busy, DefinitionError, InvalidNameError, ViewExistsError
+from ivm_core.maintain.auxiliaries import auxiliaries_of, is_auxiliary, raised
+from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.view import build
-from ivm_core.plan.definition import parse_definition
+from ivm_core.maintain.view import build, maintain_view
+from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.names import qualified
 
 
@@ -33,7 +37,13 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
             f"The view {definition.name} exists with another definition. Drop it first, or change its file and run `ivm apply`."
         )
     check_free(session, definition.name)
-    compiled, columns = check_view(session, definition)
+    if definition.auxiliaries:
+        check_whole(session, definition)
+        if existing is not None and existing.sql.strip() != sql.strip():
+            _give_up(session, existing)
+            existing = None
+    with _auxiliaries_created(session, definition, run_id):
+        compiled, columns = check_view(session, definition)
     if existing is not None and (existing.sql.strip(), existing.fingerprint) != (sql.strip(), compiled.fingerprint):
         _give_up(session, existing)
         existing = None
@@ -56,11 +66,39 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
     if existing is None:
         record = replace(record, columns=columns, location=state_location(session, record))
         session.catalog.add_view(record)
+    bring_together(session, record, run_id)
     build(session, record, Reason.FIRST_BUILD, run_id)
     record = replace(record, status=ViewStatus.ACTIVE)
     session.catalog.update_view(record)
     session.show(record)
     return record
+
+
+@contextmanager
+def _auxiliaries_created(session: Session, definition: ViewDefinition, run_id: str | None) -> Iterator[None]:
+    """The definition's auxiliary views are there inside; those that were made for it go where it then proves wrong."""
+    created: list[ViewRecord] = []
+    try:
+        for auxiliary in definition.auxiliaries:
+            known = session.catalog.find_view(auxiliary.name)
+            if known is not None and is_auxiliary(known, definition.name) and not is_registered(session, auxiliary):
+                drop_view(session, known.name)  # of another query of a view that was never built
+            record = create_view(session, auxiliary.sql, run_id)
+            if known is None:
+                created.append(record)
+        yield
+    except DefinitionError:
+        for record in reversed(created):
+            _remove(session, record)
+        raise
+
+
+def bring_together(session: Session, view: ViewRecord, run_id: str | None = None) -> None:
+    """Bring a view's auxiliaries to one version of every table: each was built at the newest one of its time."""
+    auxiliaries = auxiliaries_of(session, view)
+    cut = raised(session, Cut(()), auxiliaries)
+    for auxiliary in auxiliaries:
+        maintain_view(session, auxiliary, cut, run_id=run_id)
 
 
 def _give_up(session: Session, begun: ViewRecord) -> None:
@@ -97,12 +135,16 @@ def register_base_table(
 
 
 def drop_view(session: Session, name: str) -> None:
-    """Remove a view, its state and its history. Raises ViewExistsError while other views read it."""
+    """Remove a view with its auxiliaries, their states and their history. Raises ViewExistsError while other views read it."""
     record = session.catalog.view(name)
     dependants = session.catalog.dependants(record.name)
     if dependants:
         raise ViewExistsError(f"{record.name} is read by {', '.join(dependants)}. Drop them first.")
+    auxiliaries = auxiliaries_of(session, record)
     _remove(session, record)
+    for auxiliary in reversed(auxiliaries):
+        if not session.catalog.dependants(auxiliary.name):  # others may read it by now, and keep it
+            _remove(session, auxiliary)
 
 
 def _remove(session: Session, record: ViewRecord) -> None:
@@ -112,8 +154,12 @@ def _remove(session: Session, record: ViewRecord) -> None:
 
 
 def refresh_view(session: Session, name: str, run_id: str | None = None) -> MaintenanceReport:
-    """Build a view anew from the newest versions."""
-    return build(session, session.catalog.view(name), Reason.REQUESTED, run_id)
+    """Build a view anew from the newest versions, its auxiliaries first."""
+    view = session.catalog.view(name)
+    for auxiliary in auxiliaries_of(session, view):
+        build(session, auxiliary, Reason.REQUESTED, run_id)
+    bring_together(session, view, run_id)
+    return build(session, view, Reason.REQUESTED, run_id)
 
 
 def state_location(session: Session, record: ViewRecord) -> str:

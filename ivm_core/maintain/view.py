@@ -142,7 +142,10 @@ def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
     now = standing(session, view)
     if now is None or session.catalog.open_intents(view.name):
         return True
-    return not _arrived(view, now, next_batch(session, view, now, cut))
+    try:
+        return not _arrived(view, now, next_batch(session, view, now, cut))
+    except Busy:
+        return True  # its auxiliaries are on their way
 
 
 def _arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:

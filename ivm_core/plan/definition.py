@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 
@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.definition_table import TableDefinition, parse_table
+from ivm_core.plan.materialized import divide
 from ivm_core.plan.names import parse_name, parse_properties
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.schedule import check_cron, parse_interval
@@ -38,10 +39,15 @@ class OnDrift(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ViewDefinition:
-    """A parsed view definition. ``name`` is ``schema.view`` in lower case; ``sql`` the whole statement as written."""
+    """A parsed view definition. ``name`` is ``schema.view`` in lower case; ``sql`` the whole statement as written.
+
+    ``query`` reads the ``auxiliaries``, views of the CTEs that are MATERIALIZED, in the order written, as tables; ``whole`` is
+    the query without them.
+    """
 
     name: str
     query: exp.Expression
+    whole: exp.Expression
     sql: str
     comment: str = ""
     schedule: str | None = None  # cron expression
@@ -55,11 +61,18 @@ class ViewDefinition:
     properties: tuple[tuple[str, str], ...] = ()
     if_not_exists: bool = False
     file: str = ""  # the name of the file it was read from
+    auxiliaries: tuple[ViewDefinition, ...] = ()
+
+    @property
+    def auxiliary_of(self) -> str | None:
+        """The view of whose query this one keeps a part."""
+        return dict(self.properties).get(AUXILIARY_OF)
 
 
 INTERVALS = ("ivm.validate_every", "ivm.watch_every", "ivm.target_lag")
 SAMPLE = "ivm.validate_sample"
 AGGREGATES = "ivm.aggregate_functions"
+AUXILIARY_OF = "ivm.auxiliary_of"
 KNOWN_PROPERTIES = ("ivm.refresh_policy", "ivm.on_drift", SAMPLE, AGGREGATES, *INTERVALS)
 
 
@@ -84,9 +97,11 @@ def parse_definition(sql: str) -> ViewDefinition:
     intervals = {key: parse_interval(properties[key]) for key in INTERVALS if key in properties}
     query = _query(cursor)
     mark_aggregates(query, parse_functions(properties.get(AGGREGATES, "")) or ())
-    return ViewDefinition(
+    divided = divide(query, name)
+    found = ViewDefinition(
         name=name,
-        query=query,
+        query=divided.query,
+        whole=divided.whole,
         sql=sql,
         comment=clauses.get("COMMENT", ""),
         schedule=schedule,
@@ -100,6 +115,19 @@ def parse_definition(sql: str) -> ViewDefinition:
         properties=tuple(properties.items()),
         if_not_exists=if_not_exists,
     )
+    return replace(found, auxiliaries=tuple(_auxiliary(found, *part) for part in divided.parts))
+
+
+def _auxiliary(view: ViewDefinition, name: str, query: exp.Expression) -> ViewDefinition:
+    """The view of a MATERIALIZED CTE, with the settings of the view that it belongs to."""
+    text = exp.Literal.string
+    clauses = [f"COMMENT {text(f'Kept for {view.name}').sql('spark')}", f"GROUP `{view.group}`"]
+    clauses += [f"SCHEDULE CRON {text(view.schedule).sql('spark')}"] if view.schedule else []
+    clauses += ["TRIGGER ON UPDATE"] if view.on_update else []
+    properties = {**dict(view.properties), AUXILIARY_OF: view.name}
+    listed = ", ".join(f"{text(key).sql('spark')} = {text(value).sql('spark')}" for key, value in properties.items())
+    head = "\n".join((f"CREATE INCREMENTAL MATERIALIZED VIEW {name}", *clauses, f"TBLPROPERTIES ({listed})", "AS"))
+    return parse_definition(f"{head}\n{query.sql(dialect='spark', pretty=True, comments=False)}\n")
 
 
 def _clause(cursor: Cursor, clauses: dict[str, str], properties: dict[str, str]) -> None:
@@ -140,7 +168,7 @@ def _check_properties(cursor: Cursor, properties: dict[str, str], on_update: boo
     for key, value in properties.items():
         if not key.startswith("ivm."):
             continue
-        if key not in KNOWN_PROPERTIES:
+        if key not in (*KNOWN_PROPERTIES, AUXILIARY_OF):
             _refuse(cursor, key, f"Unknown property {key!r}; known are {', '.join(KNOWN_PROPERTIES)}.")
         if key == "ivm.refresh_policy" and value not in tuple(Policy):
             _refuse(cursor, key, f"{key} = {value!r} is not one of {', '.join(Policy)}.")

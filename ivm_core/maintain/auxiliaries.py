@@ -1,0 +1,91 @@
+"""The auxiliary views of a view, its MATERIALIZED CTEs: they move with it, and it sees the tables as they saw them.
+
+A view of its own may show another state of a table than the views below it. A part of a view's query may not: what the view
+stands at is one version of every table, in whichever part it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ivm_core.batch.bind import range_class
+from ivm_core.batch.model import CommitClass, Cut, TableVersion
+from ivm_core.catalog.model import ViewRecord
+from ivm_core.errors import Busy
+from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import shown_table, standing
+from ivm_core.plan.definition import AUXILIARY_OF
+from ivm_core.plan.materialized import SEPARATOR
+
+
+def auxiliaries_of(session: Session, view: ViewRecord) -> tuple[ViewRecord, ...]:
+    """The auxiliary views of a view that are registered, each after those that it reads."""
+    found: dict[str, ViewRecord] = {}
+    _find(session, view, view.name, found)
+    return tuple(found.values())
+
+
+def _find(session: Session, reader: ViewRecord, owner: str, found: dict[str, ViewRecord]) -> None:
+    for table in reader.tables:
+        if table in found or not table.startswith(owner + SEPARATOR):
+            continue
+        record = session.catalog.find_view(table)
+        if record is not None and is_auxiliary(record, owner):
+            _find(session, record, owner, found)
+            found[table] = record
+
+
+def is_auxiliary(view: ViewRecord, owner: str | None = None) -> bool:
+    """Whether the view keeps a part of another's query, or of this owner's."""
+    found = dict(view.properties).get(AUXILIARY_OF)
+    return found is not None and owner in (None, found)
+
+
+def raised(session: Session, cut: Cut, views: Iterable[ViewRecord]) -> Cut:
+    """The cut, moved on where an auxiliary among these stands past it, as after a run that ended before its reader's turn."""
+    versions = {version.table: version for version in cut.versions}
+    for version in _seen_by(session, (view for view in views if is_auxiliary(view))):
+        known = versions.setdefault(version.table, version)
+        if known.table_id == version.table_id and known.version < version.version:
+            versions[version.table] = version
+    return replace(cut, versions=tuple(versions.values()))
+
+
+def as_auxiliaries_stand(session: Session, view: ViewRecord, cut: Cut) -> Cut:
+    """The cut with the versions of tables at which the view's auxiliaries stand. Raises Busy where they differ."""
+    seen: dict[str, TableVersion] = {}
+    for version in _seen_by(session, auxiliaries_of(session, view)):
+        known = seen.get(version.table) or _now(session, version)
+        if not _same_rows(session, known, version):
+            raise Busy(
+                f"The auxiliary views of {view.name} stand at different versions of {version.table}: another run moves them "
+                f"in this moment. Nothing was changed; run `ivm maintain {view.name}` again."
+            )
+        seen[version.table] = max(known, version, key=lambda item: item.version)
+    versions = {version.table: version for version in cut.versions}
+    return replace(cut, versions=tuple({**versions, **seen}.values()))
+
+
+def _seen_by(session: Session, auxiliaries: Iterable[ViewRecord]) -> Iterator[TableVersion]:
+    """What auxiliary views stand at."""
+    for auxiliary in auxiliaries:
+        now = standing(session, auxiliary)
+        yield from now.versions if now is not None else ()
+
+
+def _now(session: Session, version: TableVersion) -> TableVersion:
+    """Of an upstream view, where it stands: it is read so. A base table is read as the auxiliary did."""
+    upstream = session.catalog.find_view(version.table)
+    now = standing(session, upstream) if upstream is not None else None
+    if upstream is None or now is None:
+        return version
+    return TableVersion(version.table, shown_table(session, upstream, now.table_id), now.state_version)
+
+
+def _same_rows(session: Session, one: TableVersion, other: TableVersion) -> bool:
+    """Whether a table has the same rows at both versions."""
+    if one.table_id != other.table_id:
+        return False
+    start, end = sorted((one.version, other.version))
+    return start == end or range_class(session.table_log(one.table).commits(start, end), start, end) is CommitClass.NOOP
