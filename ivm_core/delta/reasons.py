@@ -47,8 +47,11 @@ _ADVICE = {
     Code.DISTINCT_VALUES: "Keep a view of SELECT DISTINCT key, x, and a second one over it with count(x) or sum(x) by key.",
     Code.DISTINCT_AGGREGATE: "Keep a view for each DISTINCT, over one argument, and join them when they are read.",
     Code.WHOLE_GROUP: "Keep the rows in one view, the aggregate in a second: only it is computed again, group by group.",
-    Code.GROUP_BELOW: "Make the inner aggregate, or each grouping of ROLLUP and CUBE, a view of its own, and read that here.",
-    Code.ONE_GROUP: "Group by a column first, in a view of its own, and aggregate its few groups here.",
+    Code.GROUP_BELOW: (
+        "Name the inner aggregate, or each grouping of ROLLUP and CUBE, in the query's WITH, and mark it MATERIALIZED: "
+        "WITH name AS MATERIALIZED (SELECT …). It is kept as a view of its own."
+    ),
+    Code.ONE_GROUP: "Group by a column first, in a CTE that is MATERIALIZED, and aggregate its few groups here.",
     Code.ONE_PARTITION: "Add PARTITION BY a column to the window.",
     Code.UNLINKED_JOIN: "Link the two sides by an equality of columns in ON, or in the subquery's WHERE.",
     Code.FIRST_ROWS: "Rank by row_number() OVER (PARTITION BY …) <= n, or take LIMIT when reading the view.",

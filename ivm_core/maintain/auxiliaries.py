@@ -6,6 +6,7 @@ stands at is one version of every table, in whichever part it is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -15,25 +16,17 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import Busy
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import shown_table, standing
-from ivm_core.plan.definition import AUXILIARY_OF
-from ivm_core.plan.materialized import SEPARATOR
+from ivm_core.plan.definition import AUXILIARY_OF, parse_definition
+
+_MARK = re.compile(r"\bMATERIALIZED\b", re.IGNORECASE)
 
 
 def auxiliaries_of(session: Session, view: ViewRecord) -> tuple[ViewRecord, ...]:
     """The auxiliary views of a view that are registered, each after those that it reads."""
-    found: dict[str, ViewRecord] = {}
-    _find(session, view, view.name, found)
-    return tuple(found.values())
-
-
-def _find(session: Session, reader: ViewRecord, owner: str, found: dict[str, ViewRecord]) -> None:
-    for table in reader.tables:
-        if table in found or not table.startswith(owner + SEPARATOR):
-            continue
-        record = session.catalog.find_view(table)
-        if record is not None and is_auxiliary(record, owner):
-            _find(session, record, owner, found)
-            found[table] = record
+    if len(_MARK.findall(view.sql)) == 1:
+        return ()  # without parsing: the statement's own
+    known = (session.catalog.find_view(part.name) for part in parse_definition(view.sql).auxiliaries)
+    return tuple(record for record in known if record is not None and is_auxiliary(record, view.name))
 
 
 def is_auxiliary(view: ViewRecord, owner: str | None = None) -> bool:

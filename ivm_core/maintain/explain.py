@@ -20,7 +20,7 @@ from ivm_core.maintain.check import compile_checked
 from ivm_core.maintain.model import Explanation, OperatorStrategy
 from ivm_core.maintain.register import check_free
 from ivm_core.maintain.session import Session
-from ivm_core.plan.definition import parse_definition
+from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.explain import explain as plan_text
 from ivm_core.plan.names import qualified
 from ivm_core.plan.nodes import Project, Scan, operators
@@ -34,7 +34,7 @@ _STATE = {
 
 def explain(session: Session, view_or_sql: str) -> Explanation:
     """Explain a registered view by name, or a CREATE statement. Raises UnknownViewError, DefinitionError."""
-    compiled = _compiled(session, view_or_sql)
+    compiled, definition = _compiled(session, view_or_sql)
     everything = frozenset(compiled.tables)
     strategy, reason, detail, job, delta = (
         Strategy.FULL,
@@ -62,12 +62,13 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
         operators=operator_strategies(compiled),
         sql={step.name: step.sql for step in job.steps},
         job=job.to_json(),
+        kept=tuple(view.name for view in definition.auxiliaries),
     )
 
 
 def jobs(session: Session, view_or_sql: str) -> dict[str, MaintenanceJob]:
     """The generated jobs of a view: ``batch``, in which every base table changed, where it can be incremental, and ``full``."""
-    compiled = _compiled(session, view_or_sql)
+    compiled, _ = _compiled(session, view_or_sql)
     found = {"full": full_job(compiled, Reason.REQUESTED)}
     try:
         strategy, reason, _ = strategy_of(compiled)
@@ -107,9 +108,10 @@ def operator_strategies(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
     return tuple(found)
 
 
-def _compiled(session: Session, view_or_sql: str) -> CompiledView:
+def _compiled(session: Session, view_or_sql: str) -> tuple[CompiledView, ViewDefinition]:
     if len(view_or_sql.split()) == 1:
-        return session.compiled(session.catalog.view(qualified(view_or_sql)))
+        view = session.catalog.view(qualified(view_or_sql))
+        return session.compiled(view), parse_definition(view.sql)
     definition = parse_definition(view_or_sql)
     check_free(session, definition.name)
-    return compile_checked(session, definition)
+    return compile_checked(session, definition), definition

@@ -35,7 +35,7 @@ class Explanation:
     """Why and how a view is maintained. ``plan`` and ``delta`` are operator trees, ``sql`` the generated statements by step.
 
     ``strategy`` and ``reason`` are those of a batch in which every base table changed; ``state`` says what the view's
-    table stores; ``str()`` shows it all.
+    table stores, ``kept`` which views keep parts of the query beside it; ``str()`` shows it all.
     """
 
     view: str
@@ -48,6 +48,7 @@ class Explanation:
     operators: tuple[OperatorStrategy, ...]
     sql: dict[str, str] = field(default_factory=dict)
     job: str = ""
+    kept: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         operators = "\n".join(
@@ -60,6 +61,7 @@ class Explanation:
         parts = (
             ("", head),
             ("State", self.state),
+            ("Kept beside it, and maintained before it", "\n".join(f"  {name}" for name in self.kept)),
             ("Operators", operators),
             ("What would make it cheaper", advice),
             ("Plan", self.plan),

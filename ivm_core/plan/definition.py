@@ -126,7 +126,8 @@ def _auxiliary(view: ViewDefinition, name: str, query: exp.Expression) -> ViewDe
     clauses += ["TRIGGER ON UPDATE"] if view.on_update else []
     properties = {**dict(view.properties), AUXILIARY_OF: view.name}
     listed = ", ".join(f"{text(key).sql('spark')} = {text(value).sql('spark')}" for key, value in properties.items())
-    head = "\n".join((f"CREATE INCREMENTAL MATERIALIZED VIEW {name}", *clauses, f"TBLPROPERTIES ({listed})", "AS"))
+    written = ".".join(exp.to_identifier(part, quoted=True).sql("spark") for part in name.split(".", 1))
+    head = "\n".join((f"CREATE INCREMENTAL MATERIALIZED VIEW {written}", *clauses, f"TBLPROPERTIES ({listed})", "AS"))
     return parse_definition(f"{head}\n{query.sql(dialect='spark', pretty=True, comments=False)}\n")
 
 

@@ -49,7 +49,17 @@ def test_views_follow_their_tables_with_their_parts(spark, tmp_path):
         deployment.check()
         assert all(engine.validate(view.name).ok for view in engine.catalog.views())
     assert not deployment.changed()
-    assert "parts.spread__counts" in str(engine.explain("parts.spread"))
+    found = engine.explain("parts.spread")
+    assert found.kept == ("parts.spread__counts", "parts.spread__sizes")
+    assert "parts.spread__sizes\n" in str(found)
+
+
+def test_a_statement_is_explained_without_its_parts_being_there(spark, tmp_path):
+    deployment = Divided(spark, tmp_path, "told", {})
+    found = deployment.engine.explain(f"CREATE MATERIALIZED VIEW told.v AS {QUERIES['best'].replace('{s}', 'told')}")
+    assert found.kept == ("told.v__totals",)
+    assert "told.v__totals" in found.plan
+    assert not names(deployment.engine)
 
 
 def test_a_named_view_takes_its_parts_along(spark, tmp_path):
@@ -106,6 +116,10 @@ def test_what_is_wrong_creates_no_parts(spark, tmp_path):
     engine.create(statement.format("g"))
     with pytest.raises(ViewExistsError, match=r"wrong\.v"):
         engine.drop("wrong.v__a")
+    engine.drop("wrong.v")
+    assert not names(engine)
+    engine.create(statement.format("g").replace("FROM a", "FROM wrong.f"))
+    assert names(engine) == {"v", "v__a"}  # though the view does not read it
     engine.drop("wrong.v")
     assert not names(engine)
 
