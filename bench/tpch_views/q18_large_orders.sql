@@ -3,9 +3,6 @@ COMMENT 'TPC-H Q18: orders of more than 300 parts, with their customers'
 GROUP tpch
 TBLPROPERTIES ('ivm.refresh_policy' = 'auto')
 AS
-WITH large AS MATERIALIZED (
-  SELECT l_orderkey FROM tpch.lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 300
-)
 SELECT
   c.c_name,
   c.c_custkey,
@@ -16,5 +13,7 @@ SELECT
 FROM tpch.customer AS c
 JOIN tpch.orders AS o ON c.c_custkey = o.o_custkey
 JOIN tpch.lineitem AS l ON o.o_orderkey = l.l_orderkey
-WHERE o.o_orderkey IN (SELECT l_orderkey FROM large)
+WHERE o.o_orderkey IN (
+  SELECT l_orderkey FROM tpch.lineitem GROUP BY l_orderkey HAVING SUM(l_quantity) > 300
+)
 GROUP BY c.c_name, c.c_custkey, o.o_orderkey, o.o_orderdate, o.o_totalprice

@@ -16,6 +16,7 @@ WHERE n.n_name = 'CANADA'
   AND s.s_suppkey IN (
     SELECT ps.ps_suppkey
     FROM tpch.partsupp AS ps
+    JOIN sold ON sold.l_partkey = ps.ps_partkey AND sold.l_suppkey = ps.ps_suppkey
     WHERE ps.ps_partkey IN (SELECT p_partkey FROM tpch.part WHERE p_name LIKE 'forest%')
-      AND ps.ps_availqty > (SELECT half FROM sold WHERE l_partkey = ps.ps_partkey AND l_suppkey = ps.ps_suppkey)
+      AND ps.ps_availqty > sold.half
   )
