@@ -4,10 +4,11 @@ GROUP tpch
 TBLPROPERTIES ('ivm.refresh_policy' = 'auto')
 AS
 WITH sold AS MATERIALIZED (
-  SELECT l_partkey, l_suppkey, 0.5 * SUM(l_quantity) AS half
-  FROM tpch.lineitem
-  WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
-  GROUP BY l_partkey, l_suppkey
+  SELECT l.l_partkey, l.l_suppkey, 0.5 * SUM(l.l_quantity) AS half
+  FROM tpch.lineitem AS l
+  JOIN tpch.part AS p ON l.l_partkey = p.p_partkey
+  WHERE p.p_name LIKE 'forest%' AND l.l_shipdate >= DATE '1994-01-01' AND l.l_shipdate < DATE '1995-01-01'
+  GROUP BY l.l_partkey, l.l_suppkey
 )
 SELECT s.s_name, s.s_address
 FROM tpch.supplier AS s
@@ -17,6 +18,5 @@ WHERE n.n_name = 'CANADA'
     SELECT ps.ps_suppkey
     FROM tpch.partsupp AS ps
     JOIN sold ON sold.l_partkey = ps.ps_partkey AND sold.l_suppkey = ps.ps_suppkey
-    WHERE ps.ps_partkey IN (SELECT p_partkey FROM tpch.part WHERE p_name LIKE 'forest%')
-      AND ps.ps_availqty > sold.half
+    WHERE ps.ps_availqty > sold.half
   )
