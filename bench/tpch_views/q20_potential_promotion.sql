@@ -9,14 +9,14 @@ WITH sold AS MATERIALIZED (
   JOIN tpch.part AS p ON l.l_partkey = p.p_partkey
   WHERE p.p_name LIKE 'forest%' AND l.l_shipdate >= DATE '1994-01-01' AND l.l_shipdate < DATE '1995-01-01'
   GROUP BY l.l_partkey, l.l_suppkey
+), plenty AS MATERIALIZED (
+  SELECT ps.ps_suppkey, COUNT(*) AS parts
+  FROM tpch.partsupp AS ps
+  JOIN sold ON sold.l_partkey = ps.ps_partkey AND sold.l_suppkey = ps.ps_suppkey
+  WHERE ps.ps_availqty > sold.half
+  GROUP BY ps.ps_suppkey
 )
 SELECT s.s_name, s.s_address
 FROM tpch.supplier AS s
 JOIN tpch.nation AS n ON s.s_nationkey = n.n_nationkey
-WHERE n.n_name = 'CANADA'
-  AND s.s_suppkey IN (
-    SELECT ps.ps_suppkey
-    FROM tpch.partsupp AS ps
-    JOIN sold ON sold.l_partkey = ps.ps_partkey AND sold.l_suppkey = ps.ps_suppkey
-    WHERE ps.ps_availqty > sold.half
-  )
+WHERE n.n_name = 'CANADA' AND s.s_suppkey IN (SELECT ps_suppkey FROM plenty)
