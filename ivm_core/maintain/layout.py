@@ -14,6 +14,10 @@ from ivm_core.plan.clock import CLOCK
 
 FEW_FILES = 4  # of a table with fewer there is little to leave out
 SCATTERED = 0.5  # share of the files from which on looking for a value leaves out too little
+# OPTIMIZE clusters into as many ranges as files of this size hold the table, by default of 1 GiB: one range of most tables.
+FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
+RANGES = 64
+SMALLEST, LARGEST = 2**24, 2**30
 
 
 def layout_checks(session: Session) -> list[Check]:
@@ -46,8 +50,8 @@ def _layout(session: Session, table: str, views: Counter[str]) -> Check | None:
     if not session.has_table(location):
         return None
     log = session.log(location)
-    rows = log.size().rows
-    known = files_with_a_value(location, log.version(), views) if rows is not None and rows >= LARGE else None
+    size = log.size()
+    known = files_with_a_value(location, log.version(), views) if (size.rows or 0) >= LARGE else None
     if known is None or known[0] < FEW_FILES or not known[1]:
         return None
     number, files = known
@@ -60,7 +64,13 @@ def _layout(session: Session, table: str, views: Counter[str]) -> Check | None:
     advice = ""
     if min(files.values()) > SCATTERED * number:
         best = next(column for column, _ in views.most_common() if column in files)
-        advice = f"ALTER TABLE {table} CLUSTER BY ({best}), then OPTIMIZE {table} FULL: batches would open fewer files"
+        range_size = min(max(size.size_bytes // RANGES, SMALLEST), LARGEST)
+        statements = (
+            f"SET {FILE_SIZE} = {range_size}",
+            f"ALTER TABLE {table} CLUSTER BY ({best})",
+            f"OPTIMIZE {table} FULL",
+        )
+        advice = f"{', then '.join(statements)}: batches would open fewer files"
     return Check(f"layout {table}", True, detail, advice)
 
 
