@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.engine.sharing import WORK_CLOCK
+from ivm_core.plan.definition import AUXILIARY_OF
 from ivm_core.settings import Settings
 
 MOST_AT_ONCE = 4  # more views wait for the planning that this process does, one thread at a time
@@ -17,11 +18,18 @@ _LOCAL = re.compile(r"local(?:\[(\*|\d+)[^\]]*\])?")
 
 
 def order_of(views: Iterable[ViewRecord]) -> TopologicalSorter[str]:
-    """The views after those of them that they read; ties by name."""
+    """The views after those of them that they read, and after their auxiliaries, read or not; ties by name."""
+    return TopologicalSorter({name: sorted(names) for name, names in _below(views).items()})
+
+
+def _below(views: Iterable[ViewRecord]) -> dict[str, set[str]]:
     chosen = {view.name: view for view in views}
-    return TopologicalSorter(
-        {name: [table for table in view.tables if table in chosen] for name, view in sorted(chosen.items())}
-    )
+    below = {name: set(view.tables) & chosen.keys() for name, view in sorted(chosen.items())}
+    for name, view in chosen.items():
+        owner = dict(view.properties).get(AUXILIARY_OF)
+        if owner in below:
+            below[owner].add(name)
+    return below
 
 
 def views_at_once(settings: Settings) -> int:
@@ -77,8 +85,8 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
 
 def _longest_ways(views: Sequence[ViewRecord]) -> dict[str, int]:
     """Of each view how many follow one upon the other above it, by the longest way."""
-    tables, ways = {view.name: view.tables for view in views}, {view.name: 0 for view in views}
+    below, ways = _below(views), {view.name: 0 for view in views}
     for name in reversed([*order_of(views).static_order()]):
-        for table in ways.keys() & tables[name]:
-            ways[table] = max(ways[table], ways[name] + 1)
+        for other in below[name]:
+            ways[other] = max(ways[other], ways[name] + 1)
     return ways

@@ -62,6 +62,16 @@ def test_a_statement_is_explained_without_its_parts_being_there(spark, tmp_path)
     assert not names(deployment.engine)
 
 
+def test_a_view_follows_a_part_that_it_does_not_read(spark, tmp_path):
+    """It stands where its parts stand, so it is maintained after all of them."""
+    unread = "WITH z AS MATERIALIZED (SELECT DISTINCT g FROM {s}.f) SELECT id, v FROM {s}.f"
+    deployment = Divided(spark, tmp_path, "unread", {"a": unread})
+    for changes in (FIRST, SECOND):
+        deployment.run(*changes)
+        assert [report.view for report in deployment.engine.maintain()] == ["unread.a__z", "unread.a"]
+        deployment.check()
+
+
 def test_a_named_view_takes_its_parts_along(spark, tmp_path):
     deployment = Divided(spark, tmp_path, "along", QUERIES)
     deployment.run(*FIRST)

@@ -20,6 +20,7 @@ from tests.maintain.test_views_over_views import DOWNSTREAM, THIRD, UPSTREAM
 class View:
     name: str
     tables: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
 
 
 DIAMOND = (View("a"), View("b"), View("left", ("a", "t")), View("right", ("a", "b")), View("top", ("left", "right")))
