@@ -31,8 +31,13 @@ def auxiliaries_of(session: Session, view: ViewRecord) -> tuple[ViewRecord, ...]
 
 def is_auxiliary(view: ViewRecord, owner: str | None = None) -> bool:
     """Whether the view keeps a part of another's query, or of this owner's."""
-    found = dict(view.properties).get(AUXILIARY_OF)
+    found = owner_of(view)
     return found is not None and owner in (None, found)
+
+
+def owner_of(view: ViewRecord) -> str | None:
+    """The view whose query an auxiliary keeps a part of; None of any other view."""
+    return dict(view.properties).get(AUXILIARY_OF)
 
 
 def raised(session: Session, cut: Cut, views: Iterable[ViewRecord]) -> Cut:

@@ -17,7 +17,7 @@ from ivm_core.catalog.model import TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
-from ivm_core.maintain.auxiliaries import is_auxiliary
+from ivm_core.maintain.auxiliaries import is_auxiliary, owner_of
 from ivm_core.maintain.check import check_view
 from ivm_core.maintain.columns import column_change
 from ivm_core.maintain.current import locked
@@ -28,7 +28,7 @@ from ivm_core.maintain.register import bring_together, create_view, drop_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import build
-from ivm_core.plan.definition import AUXILIARY_OF, ViewDefinition, parse_definition
+from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
 from ivm_core.plan.table_names import tables_of
 
@@ -48,7 +48,7 @@ def plan_project(session: Session, folder: str | Path | None = None) -> list[Pla
 
 def _without_file(session: Session, view: ViewRecord, wanted: Collection[str]) -> PlannedChange:
     """Views that were created by hand have no file: apply leaves them alone, and says so."""
-    owner = dict(view.properties).get(AUXILIARY_OF)
+    owner = owner_of(view)
     if owner in wanted and not set(session.catalog.dependants(view.name)) - {*wanted, view.name}:
         return PlannedChange("view", view.name, "drop", f"{owner} keeps it no more")
     if owner is not None:

@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.engine.sharing import WORK_CLOCK
-from ivm_core.plan.definition import AUXILIARY_OF
+from ivm_core.maintain.auxiliaries import owner_of
 from ivm_core.settings import Settings
 
 MOST_AT_ONCE = 4  # more views wait for the planning that this process does, one thread at a time
@@ -26,7 +26,7 @@ def _below(views: Iterable[ViewRecord]) -> dict[str, set[str]]:
     chosen = {view.name: view for view in views}
     below = {name: set(view.tables) & chosen.keys() for name, view in sorted(chosen.items())}
     for name, view in chosen.items():
-        owner = dict(view.properties).get(AUXILIARY_OF)
+        owner = owner_of(view)
         if owner in below:
             below[owner].add(name)
     return below

@@ -38,9 +38,10 @@ SHAPES = {
 }
 
 # Inputs for each table, steps, and characters for each pair of tables: one term for each table, each with all the others, names
-# n² tables. A left join has another term, before the batch, or, grouped by its left side, that side's changes once more; a full
-# join those of a left join and of an anti join.
-MOST = {"full": (11, 4 * JOINS, 2_000), "left": (7, 2 * JOINS + 1, 600), "inner": (5, 1, 100)}
+# n² tables. A left join has another term, before the batch; a full join those of a left join and of an anti join.
+MOST = {"full": (11, 4 * JOINS, 2_000), "left": (6, 2 * JOINS + 1, 600), "inner": (5, 1, 100)}
+# Grouped by its left side, a left join is a union, both of whose halves name that side's changes: here 29 inner joins, twice.
+TWICE = SHAPES["chain, in turns"]
 
 
 def _compiled(sql: str) -> CompiledView:
@@ -55,7 +56,7 @@ def test_a_job_over_thirty_joins_is_a_few_tables_in_each_term(first: str, joined
     view = _compiled(f"select {first}, {total if grouped else f'{last} {joined}'}")
     job = batch_job(view, frozenset(view.tables), Strategy.INCREMENTAL, Reason.LINEAR)
     inputs, steps, characters = next(most for kind, most in MOST.items() if kind in joined)
-    assert len(job.inputs) <= inputs * len(TABLES)
+    assert len(job.inputs) <= (inputs + (grouped and (first, joined) == TWICE)) * len(TABLES)
     assert len(job.steps) <= steps
     assert sum(len(step.sql) for step in job.steps) <= characters * JOINS**2
 
