@@ -19,7 +19,7 @@ from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.slots import order_of, run_in_order, views_at_once
+from ivm_core.maintain.slots import below_of, order_of, run_in_order, views_at_once
 from ivm_core.maintain.standing import Standing, standing
 from ivm_core.maintain.upkeep import keep_up
 from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
@@ -104,13 +104,14 @@ def maintain_views(
         cut = raised(session, cut, views)
     reports: dict[str, MaintenanceReport] = {}
     failures: list[Exception] = []
+    below = below_of(views)
 
     def maintain(view: ViewRecord) -> None:
-        failed = [table for table in view.tables if table in reports and reports[table].error]
+        failed = sorted(name for name in below[view.name] if name in reports and reports[name].error)
         if on_progress:
             on_progress(view.name, "maintain")
         if failed:
-            message = f"{failed[0]}, which {view.name} reads, could not be maintained."
+            message = f"{failed[0]}, from which {view.name} is made, could not be maintained."
             reports[view.name] = _failure(view, message, "UPSTREAM_FAILED")
             return
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.maintain.session import Session
+from ivm_core.maintain.slots import below_of
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.validate.expectations import Expectation, to_json
@@ -24,12 +25,12 @@ def write_manifest(session: Session, expectations: Mapping[str, Collection[Expec
     groups: dict[str, list[ViewRecord]] = {}
     for view in session.catalog.views():
         groups.setdefault(view.group, []).append(view)
-    names = {view.name for views in groups.values() for view in views}
+    below = below_of(view for views in groups.values() for view in views)
     stated = {name: to_json(listed) for name, listed in (expectations or {}).items() if listed}
     document: dict[str, object] = {
         "version": MANIFEST_VERSION,
         "groups": [
-            _group(session, group, sorted(members, key=lambda view: view.name), names)
+            _group(session, group, sorted(members, key=lambda view: view.name), below)
             for group, members in sorted(groups.items())
         ],
         "expectations": dict(sorted(stated.items())),
@@ -43,13 +44,13 @@ def write_manifest(session: Session, expectations: Mapping[str, Collection[Expec
     return path
 
 
-def _group(session: Session, name: str, members: list[ViewRecord], views: set[str]) -> dict[str, object]:
+def _group(session: Session, name: str, members: list[ViewRecord], below: dict[str, set[str]]) -> dict[str, object]:
     definitions = [parse_definition(view.sql) for view in members]
     watched = {
         table
         for view, definition in zip(members, definitions, strict=True)
         if definition.watch_every
-        for table in _tables(view, views)
+        for table in _tables(view, below)
     }
     return {
         "name": name,
@@ -58,15 +59,15 @@ def _group(session: Session, name: str, members: list[ViewRecord], views: set[st
         "target_lag_seconds": _least(definition.target_lag for definition in definitions),
         "watch_every_seconds": _least(definition.watch_every for definition in definitions),
         "watched": {table: session.location(table) for table in sorted(watched)},
-        "views": [_view(view, definition, views) for view, definition in zip(members, definitions, strict=True)],
+        "views": [_view(view, definition, below) for view, definition in zip(members, definitions, strict=True)],
     }
 
 
-def _view(view: ViewRecord, definition: ViewDefinition, views: set[str]) -> dict[str, object]:
+def _view(view: ViewRecord, definition: ViewDefinition, below: dict[str, set[str]]) -> dict[str, object]:
     return {
         "name": view.name,
-        "depends_on": sorted(table for table in view.tables if table in views),
-        "tables": _tables(view, views),
+        "depends_on": sorted(below[view.name]),
+        "tables": _tables(view, below),
         "policy": str(view.policy),
         "on_update": definition.on_update,
         "validate_every_seconds": _seconds(definition.validate_every),
@@ -74,7 +75,7 @@ def _view(view: ViewRecord, definition: ViewDefinition, views: set[str]) -> dict
     }
 
 
-def _tables(view: ViewRecord, views: set[str]) -> list[str]:
+def _tables(view: ViewRecord, views: Collection[str]) -> list[str]:
     return sorted(table for table in view.tables if table not in views and table != CLOCK)
 
 

@@ -19,10 +19,11 @@ _LOCAL = re.compile(r"local(?:\[(\*|\d+)[^\]]*\])?")
 
 def order_of(views: Iterable[ViewRecord]) -> TopologicalSorter[str]:
     """The views after those of them that they read, and after their auxiliaries, read or not; ties by name."""
-    return TopologicalSorter({name: sorted(names) for name, names in _below(views).items()})
+    return TopologicalSorter({name: sorted(names) for name, names in below_of(views).items()})
 
 
-def _below(views: Iterable[ViewRecord]) -> dict[str, set[str]]:
+def below_of(views: Iterable[ViewRecord]) -> dict[str, set[str]]:
+    """Of each view those of the others that it comes after: what it reads, and its auxiliaries."""
     chosen = {view.name: view for view in views}
     below = {name: set(view.tables) & chosen.keys() for name, view in sorted(chosen.items())}
     for name, view in chosen.items():
@@ -85,7 +86,7 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
 
 def _longest_ways(views: Sequence[ViewRecord]) -> dict[str, int]:
     """Of each view how many follow one upon the other above it, by the longest way."""
-    below, ways = _below(views), {view.name: 0 for view in views}
+    below, ways = below_of(views), {view.name: 0 for view in views}
     for name in reversed([*order_of(views).static_order()]):
         for other in below[name]:
             ways[other] = max(ways[other], ways[name] + 1)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ivm_core.errors import Busy, DefinitionError, ViewExistsError
+from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.view import maintain_view
 from tests.bags import difference
 from tests.maintain.test_identities import FIRST, SECOND, Deployment
@@ -70,6 +73,21 @@ def test_a_view_follows_a_part_that_it_does_not_read(spark, tmp_path):
         deployment.run(*changes)
         assert [report.view for report in deployment.engine.maintain()] == ["unread.a__z", "unread.a"]
         deployment.check()
+
+
+def test_a_view_fails_with_a_part_that_it_does_not_read(spark, tmp_path):
+    """It cannot stand where its parts do not, and nothing else would say so."""
+    unread = "WITH z AS MATERIALIZED (SELECT id, 100 DIV v AS share FROM {s}.f) SELECT id, v FROM {s}.f"
+    deployment = Divided(spark, tmp_path, "unread_fail", {"a": unread})
+    manifest = json.loads(write_manifest(deployment.engine._session).read_text())
+    depends = {view["name"]: view["depends_on"] for group in manifest["groups"] for view in group["views"]}
+    assert depends == {"unread_fail.a": ["unread_fail.a__z"], "unread_fail.a__z": []}
+    deployment.run("INSERT INTO {s}.f VALUES (20, 1, 'z', 0)")
+    reports = deployment.engine.maintain(raise_errors=False)
+    assert [report.error_code for report in reports] == ["ERROR", "UPSTREAM_FAILED"]
+    deployment.run("DELETE FROM {s}.f WHERE id = 20")
+    deployment.engine.maintain()
+    deployment.check()
 
 
 def test_a_named_view_takes_its_parts_along(spark, tmp_path):
