@@ -51,7 +51,8 @@ def over_matches(plan: Plan) -> Plan:
     names = {value: f"{_MATCHED}{n}" for n, value in enumerate(alone, start=1)}
     matches = transform_down(replace(join, kind=JoinKind.INNER), tighten_outer_join)
     rows: Plan = Project(matches, (*named, *(Named(name, value) for value, name in names.items())))
-    if keys:  # without, there is one group, whether or not it has rows
+    zeros = any(value is not None and not isinstance(value.this, exp.Null) for value in alone.values())
+    if keys or zeros:  # without keys there is one group, with or without rows, but a sum of none is NULL, and not 0
         needed = frozenset(name for key in named for name in references(key.expression))
         nothing = tuple(Named(name, value) for name, value in zip(names.values(), alone.values(), strict=True) if value)
         rows = UnionAll((Project(_without_matches(join.left, needed), (*named, *nothing)), rows))

@@ -111,6 +111,11 @@ CASES = (
         "SELECT d.k, d.name, count(f.id) AS n, sum(f.amount) AS total, sum(coalesce(f.qty, 0)) AS pieces, min(f.day) AS first"
         " FROM dim d LEFT JOIN fact f ON f.k = d.k AND f.qty > 1 GROUP BY d.k, d.name",
     ),
+    Case(
+        "left_join_of_nothing",
+        "SELECT count(f.id) AS n, sum(coalesce(f.qty, 0)) AS pieces, sum(CASE WHEN f.id > 0 THEN 1 ELSE 0 END) AS many"
+        " FROM dim d LEFT JOIN fact f ON f.k = d.k AND f.qty > 1000",
+    ),
     Case("full_join", "SELECT f.id, d.name, d.k AS dk FROM fact f FULL JOIN dim d ON f.k = d.k", "affected"),
     Case(
         "exists",
