@@ -18,7 +18,7 @@ from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings, Names
 from ivm_core.engine.failures import SPARK_FAILURES
-from ivm_core.engine.feed_files import CHANGE_TYPE, read_feed
+from ivm_core.engine.feed_files import CHANGE_TYPE, feed_frame, read_feed
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.planning import Planning
@@ -209,7 +209,9 @@ class ChangeCache:
         if rows is not None:
             return self._from_rows(relation, covered, columns, rows)
         try:
-            frame = self._weighted(relation, covered, columns, self._feed(relation, covered))
+            feed = feed_frame(self.spark, relation, covered)
+            feed = self._feed(relation, covered) if feed is None else feed
+            frame = self._weighted(relation, covered, columns, feed)
             netted = _is_netted(covered)
             if netted:
                 frame = net(frame, relation, columns)
