@@ -113,6 +113,9 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
             Col(_of_some(value, f"sort_array({name}({value.sql}))"), ARRAY) for name in ("collect_list", "collect_set")
         ]
         calls += [Col(f"{name}({value.sql})", INT) for name in ("bit_and", "bit_or", "bit_xor")]
+        # What counts nothing for rows without a match of an outer join.
+        zeros = (f"coalesce({value.sql}, 0)", f"CASE WHEN {condition} THEN 1 ELSE 0 END", f"if({condition}, 2, 0)")
+        calls += [Col(f"sum({zero})", DOUBLE) for zero in zeros]
         calls += [Col(f"{name}({value.sql})", INEXACT) for name in ("var_pop", "stddev_samp")]
         other = expressions.value(columns, INT, 0)
         pair = f"{value.sql}, {other.sql}"
