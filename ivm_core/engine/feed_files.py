@@ -11,19 +11,18 @@ import json
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import deltalake
 import pyarrow as pa
 import pyarrow.dataset as ds
-from sqlglot import exp
 
-from ivm_core.apply.names import named
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_entries import commit_file
-from ivm_core.engine.log_files import AS_STORED, ODD, has_padded_text, in_old_calendar, open_alike
+from ivm_core.engine.log_files import AS_STORED, ODD, in_old_calendar, open_as_stored
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import MOST_FILES, PLAIN_FEATURES
 from ivm_core.engine.small import HERE
@@ -36,7 +35,6 @@ logger = logging.getLogger(__name__)
 CHANGE_TYPE = "_change_type"
 MOST_BYTES = 256 * 2**20  # of changes that this process reads itself: 200,000 rows may hold long texts
 _FEED = "delta.enableChangeDataFeed"
-_MAPPING = "delta.columnMapping.mode"
 _PLAIN = frozenset(
     {"string", "long", "integer", "short", "byte", "boolean", "binary", "date", "timestamp", "float", "double"}
 )
@@ -89,7 +87,8 @@ def feed_frame(spark: SparkSession, relation: Relation, covered: TableRange) -> 
 
     Delta plans a reading of the feed by several jobs of Spark; so only of so many files that this is the larger part.
     """
-    from pyspark.sql.types import StructType
+    from pyspark.sql.functions import lit
+    from pyspark.sql.types import StringType, StructField, StructType
 
     feed = _find(relation, covered, PLAIN_FEATURES)
     if feed is None or not 0 < sum(map(len, feed.files.values())) <= MOST_FILES:
@@ -99,26 +98,21 @@ def feed_frame(spark: SparkSession, relation: Relation, covered: TableRange) -> 
         if len(set(files)) < len(files) or not all(Path(file).exists() for file in files):
             return None
     stored = StructType.fromJson(json.loads(feed.table.schema().to_json()))
-    parts = []
-    for kind, files in feed.files.items():
-        if files and kind:
-            told = named(exp.Literal.string(kind), CHANGE_TYPE).sql("spark")
-            parts.append(spark.read.schema(stored).parquet(*files).selectExpr("*", told))
-        elif files:
-            typed = StructType.fromJson(stored.jsonValue()).add(CHANGE_TYPE, "string")
-            parts.append(spark.read.schema(typed).parquet(*files))
-    whole, *others = parts
-    for other in others:
-        whole = whole.unionAll(other)
-    return whole
+    typed = StructType([*stored.fields, StructField(CHANGE_TYPE, StringType())])
+    parts = [
+        spark.read.schema(stored).parquet(*files).withColumn(CHANGE_TYPE, lit(kind))
+        if kind
+        else spark.read.schema(typed).parquet(*files)
+        for kind, files in feed.files.items()
+        if files
+    ]
+    return reduce(lambda whole, part: whole.unionAll(part), parts)
 
 
 def _find(relation: Relation, covered: TableRange, features: frozenset[str]) -> _Feed | None:
     """Of each commit of the range its change files, or where it has none, the files that it added and removed."""
     place = normalize_location(relation.location)
-    before, after = (
-        open_alike(place, version, features, ODD) for version in (covered.from_version, covered.to_version)
-    )
+    before, after = (open_as_stored(place, version, features) for version in (covered.from_version, covered.to_version))
     path = local_path(place)
     if before is None or after is None or path is None or not _same_table(before, after):
         return None
@@ -135,15 +129,13 @@ def _find(relation: Relation, covered: TableRange, features: frozenset[str]) -> 
 
 def _files(table: Path, version: int, columns: list[Any]) -> dict[str, list[str]]:
     actions = _actions(table, version, columns)
-    used = actions["cdc"] or [action for kind in _KINDS for action in actions[kind] if action["dataChange"]]
-    if any(ODD.search(action["path"]) or action.get("deletionVector") for action in used):
-        raise _LeftToDelta
     if actions["cdc"]:
-        return {"": [str(table / action["path"]) for action in used]}
-    return {
-        change: [str(table / action["path"]) for action in actions[kind] if action["dataChange"]]
-        for kind, change in _KINDS.items()
-    }
+        used = {"": actions["cdc"]}
+    else:
+        used = {change: [file for file in actions[kind] if file["dataChange"]] for kind, change in _KINDS.items()}
+    if any(ODD.search(file["path"]) or file.get("deletionVector") for files in used.values() for file in files):
+        raise _LeftToDelta
+    return {kind: [str(table / file["path"]) for file in files] for kind, files in used.items()}
 
 
 def _actions(table: Path, version: int, columns: list[Any]) -> dict[str, list[dict[str, Any]]]:
@@ -183,13 +175,10 @@ def _rows(files: list[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _same_table(before: deltalake.DeltaTable, after: deltalake.DeltaTable) -> bool:
-    """One table with one set of columns, stored under their names and as their types, whose feed is on."""
+    """One table with one set of columns, whose feed is on at both ends."""
     if before.metadata().id != after.metadata().id or before.schema() != after.schema():
         return False
-    options = [table.metadata().configuration for table in (before, after)]
-    if any(option.get(_FEED) != "true" or option.get(_MAPPING, "none") != "none" for option in options):
-        return False
-    return not has_padded_text(json.loads(after.schema().to_json()))
+    return all(table.metadata().configuration.get(_FEED) == "true" for table in (before, after))
 
 
 def _is_plain(table: deltalake.DeltaTable) -> bool:

@@ -25,6 +25,7 @@ AS_STORED = ParquetReadOptions(coerce_int96_timestamp_unit="us")
 ODD = re.compile(r"[%*?\[\]{}\\,:]")  # in paths: encoded by Delta, decoded twice by delta-rs, or patterns to a reader
 _OLD_CALENDAR = frozenset({b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"})
 _SPARK = b"org.apache.spark.version"
+_MAPPING = "delta.columnMapping.mode"
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
 
@@ -63,6 +64,14 @@ def _alike(
     return table if alike and not metadata.partition_columns else None
 
 
+def open_as_stored(location: str, version: int, features: frozenset[str]) -> deltalake.DeltaTable | None:
+    """As ``open_alike``, where columns are stored under their own names and read as the types that files give them."""
+    table = open_alike(location, version, features, ODD)
+    if table is None or table.metadata().configuration.get(_MAPPING, "none") != "none":
+        return None
+    return None if _has_padded_text(json.loads(table.schema().to_json())) else table
+
+
 def in_old_calendar(files: Iterable[Path], schema: pa.Schema) -> bool:
     """Whether days or instants before 1582-10-15 in some of the files are of the Julian calendar, which Spark alone rebases.
 
@@ -79,6 +88,6 @@ def _is_in_old_calendar(file: Path) -> bool:
     return bool(_OLD_CALENDAR & footer.keys()) or footer.get(_SPARK, b"").startswith(b"2.")
 
 
-def has_padded_text(schema: dict[str, Any]) -> bool:
+def _has_padded_text(schema: dict[str, Any]) -> bool:
     """Whether a column is a CHAR or VARCHAR, which are strings in files. ``schema``: as Spark's JSON."""
     return "char(" in json.dumps(schema)

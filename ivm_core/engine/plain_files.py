@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ivm_core.engine.literals import family
 from ivm_core.engine.location import local_path
-from ivm_core.engine.log_files import ODD, has_padded_text, open_alike
+from ivm_core.engine.log_files import ODD, open_as_stored
 from ivm_core.engine.small import ColumnValues
 
 if TYPE_CHECKING:
@@ -48,15 +48,13 @@ class PlainTable:
     @classmethod
     def open(cls, location: str, version: int) -> PlainTable | None:
         """The table at a version; None where only Delta can read it, or does it as fast."""
-        table = open_alike(location, version, PLAIN_FEATURES, ODD)
-        if table is None or table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
-            return None
-        schema = json.loads(table.schema().to_json())
-        if has_padded_text(schema):
+        table = open_as_stored(location, version, PLAIN_FEATURES)
+        if table is None:
             return None
         files = pa.table(table.get_add_actions(flatten=True))
-        odd = any(ODD.search(name) for name in files.column("path").to_pylist())
-        return None if odd or files.num_rows > MOST_FILES else cls(str(local_path(location)), files, schema)
+        if files.num_rows > MOST_FILES or any(ODD.search(name) for name in files.column("path").to_pylist()):
+            return None
+        return cls(str(local_path(location)), files, json.loads(table.schema().to_json()))
 
     def read(self, spark: SparkSession, alternatives: Iterable[Bounds] = ((),)) -> DataFrame:
         """The rows of the files that may hold values within all the bounds of any alternative."""
