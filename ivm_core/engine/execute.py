@@ -20,9 +20,10 @@ from ivm_core.engine.direct import DirectState
 from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.inputs import Sources, bind_changes, bind_snapshot, bind_whole
 from ivm_core.engine.instants import fill, instants_of
+from ivm_core.engine.keys_here import distinct_here
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
-from ivm_core.engine.small import HERE, SmallRelation, compute
+from ivm_core.engine.small import HERE, SmallRelation, compute, held
 from ivm_core.engine.snapshots import is_small
 from ivm_core.engine.write import Writing, write
 from ivm_core.engine.write_whole import may_keep_rows
@@ -168,14 +169,22 @@ class _Work:
         for table in tables_of(tree):
             self._open(table.name)
         if kept:
-            self.keep(step.name, self.bindings.run(tree))
+            rows = distinct_here(tree, self.small)
+            if rows is not None:
+                self._keep_as(step.name, held(self.spark, rows))
+            else:
+                self.keep(step.name, self.bindings.run(tree))
         else:
             self.bindings.define(step.name, tree)
 
     def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation:
         """Compute a relation once, in memory, and call it ``name``; by default the one that has the name already."""
         few = sum(self._changed.values()) <= HERE
-        relation = compute(self.spark, frame if frame is not None else self.bindings.frame(name), few=few)
+        return self._keep_as(
+            name, compute(self.spark, frame if frame is not None else self.bindings.frame(name), few=few)
+        )
+
+    def _keep_as(self, name: str, relation: SmallRelation) -> SmallRelation:
         self._computed.append(relation)
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
