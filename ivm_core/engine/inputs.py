@@ -13,11 +13,12 @@ from ivm_core.batch.model import Batch, TableRange
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.both_states import BothStates
 from ivm_core.engine.changes import ChangeCache
-from ivm_core.engine.key_rows import comparable, keys_of
+from ivm_core.engine.key_rows import comparable, keys_of, looked_up
 from ivm_core.engine.literals import family
 from ivm_core.engine.model import Relation
 from ivm_core.engine.small import ChangedRows, ColumnValues, SmallRelation, predicate, read_values
 from ivm_core.errors import BaseTableError
+from ivm_core.job.facts import LARGE
 from ivm_core.job.model import Input, Slice
 from ivm_core.plan.nodes import WEIGHT
 
@@ -78,7 +79,8 @@ def bind_snapshot(
         bindings.define(item.name, _shown(item, sources.cache.share(kept)))
         return
     sourced = {column.name: column.source for column in item.columns}
-    keys = {sourced[name].lower(): values for name, values in _known_keys(item, small).items()}
+    own_keys = _known_keys(item, small)
+    keys = {sourced[name].lower(): values for name, values in own_keys.items()}
     once = both_states is not None and both_states.reads_once(item)
     shared = sources.cache.slices.find(relation, version, sourced.values(), keys, once=once)
     if shared is None and both_states is not None:
@@ -93,7 +95,10 @@ def bind_snapshot(
     frame = frame.selectExpr(*_renamed(item))
     conditions = [predicate(name, "", known, nulls=nulls) for name, known, nulls in bounds]
     stated = [condition for condition in conditions if condition is not None]
-    bindings.bind(item.name, frame.where(all_of(stated).sql("spark")) if stated else frame)
+    frame = frame.where(all_of(stated).sql("spark")) if stated else frame
+    if relation.rows is not None and relation.rows >= LARGE:
+        frame = looked_up(bindings.spark, frame, bounds, own_keys)
+    bindings.bind(item.name, frame)
 
 
 def bind_whole(bindings: Bindings, item: Input, sources: Sources) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CAP = 1000  # keys in one literal IN list; more are joined
 
+_SPARSE = 0.5  # keys of their range: of more, looking them up leaves out little
+_MET = "__ivm_met"
 _INTEGERS = {"tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64()}
 
 Keys = Mapping[str, pa.Array]  # distinct values by column: a row is meant where every column has one of its values
@@ -98,6 +100,27 @@ def having(spark: SparkSession, frame: DataFrame, sets: Sequence[KeySet], altern
             together.append(condition)
         conditions.append(exp.Paren(this=all_of(together)))
     return joined.where(exp.or_(*conditions).sql("spark")).select(*(quoted(name) for name in frame.columns))
+
+
+def looked_up(
+    spark: SparkSession, frame: DataFrame, bounds: Iterable[tuple[str, ColumnValues, bool]], keys: Keys
+) -> DataFrame:
+    """Only rows with a key of the one column whose keys are the fewest of their range; ``keys``: by column of the frame.
+
+    For a join by several columns with too many keys to list: Spark finds a row in a hash table by one integer in a third of
+    the time that it takes by several columns. The frame as it is where keys are listed, or are no integers.
+    """
+    sparse: dict[str, float] = {}
+    for name, known, nulls in bounds:
+        if known.listed is not None:
+            return frame
+        if name in keys and family(known.type) == "integer" and not nulls:
+            sparse[name] = len(keys[name]) / (known.high - known.low + 1)
+    if len(sparse) < 2 or min(sparse.values()) > _SPARSE:
+        return frame
+    name = min(sparse, key=lambda column: sparse[column])
+    wanted = frame_of(spark, pa.table({_MET: keys[name]}))
+    return frame.join(wanted, frame[quoted(name)] == wanted[_MET], "left_semi")
 
 
 def comparable(type_: str, wanted: str) -> bool:

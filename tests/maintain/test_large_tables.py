@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
-from ivm_core.engine import both_states, key_rows, slices, snapshots
+from ivm_core.engine import both_states, inputs, key_rows, queries, slices, snapshots
 from ivm_core.job import chains
 from ivm_core.job.model import Slice
 from tests.bags import difference
@@ -27,8 +27,9 @@ BY_KEY = (
 @pytest.fixture(scope="module")
 def small_is_large():
     with pytest.MonkeyPatch.context() as patch:
-        for module in (chains, slices, both_states):
+        for module in (chains, slices, both_states, inputs):
             patch.setattr(module, "LARGE", 0)
+        patch.setattr(queries, "IN_PLANS", 2)
         patch.setattr(chains, "FEWER", 0)  # keys are narrowed by any filtered table
         patch.setattr(snapshots, "IN_MEMORY", -1)
         patch.setattr(key_rows, "CAP", 2)
