@@ -18,6 +18,7 @@ from tests.fuzz.shapes import (
     lateral,
     lateral_view,
     mixed_sides,
+    of_matches,
     recursion,
     same_names,
     windows_of_groups,
@@ -74,6 +75,7 @@ class Queries:
             partial(recursion, self): 0.7,
             partial(mixed_sides, self): 1,
             partial(joined_windows, self): 1,
+            partial(of_matches, self): 1.5,
         }
         return self.random.choices(list(shapes), list(shapes.values()))[0](depth)
 
@@ -193,13 +195,13 @@ class Queries:
             if kind == "CROSS JOIN":
                 sql, columns = f"{sql} CROSS JOIN {other}", [*columns, *others]
             elif kind in ("SEMI", "ANTI"):
-                sql = f"{sql} LEFT {kind} JOIN {other} ON {self._join_condition(columns, others)}"
+                sql = f"{sql} LEFT {kind} JOIN {other} ON {self.join_condition(columns, others)}"
             else:
-                sql = f"{sql} {kind} {other} ON {self._join_condition(columns, others)}"
+                sql = f"{sql} {kind} {other} ON {self.join_condition(columns, others)}"
                 columns = [*columns, *others]
         return lateral_view(self, sql, columns)
 
-    def _join_condition(self, left: Columns, right: Columns) -> str:
+    def join_condition(self, left: Columns, right: Columns) -> str:
         """Without subqueries: Spark has none in an outer join's condition."""
         kept, self.subqueries = self.subqueries, 0
         condition = self.expressions.equality(left, right)
@@ -233,7 +235,7 @@ class Queries:
             return f"{columns[0].sql} IS NOT NULL"
         self.subqueries -= 1
         source, own = self.relation(0)
-        correlated = f" WHERE {self._join_condition(columns, own)}" if self.random.random() < 0.8 else ""
+        correlated = f" WHERE {self.join_condition(columns, own)}" if self.random.random() < 0.8 else ""
         match self.random.randrange(4 if filters else 2):
             case 0:
                 return f"EXISTS (SELECT 1 FROM {source}{correlated})"

@@ -148,6 +148,21 @@ def joined_windows(queries: Queries, depth: int) -> Query:
     )
 
 
+def of_matches(queries: Queries, depth: int) -> Query:
+    """Aggregates over the side of an outer join that may have no match, of all rows or of each group of the other side."""
+    random = queries.random
+    kept, columns = queries.relation(depth)
+    matched, others = queries.relation(0)
+    numbers = [column.sql for column in others if column.type == INT]
+    few = f" AND {random.choice(numbers)} > 2" if numbers and random.random() < 0.5 else ""
+    joined = random.choice((f"{kept} LEFT JOIN {matched}", f"{matched} RIGHT JOIN {kept}"))
+    keys = random.sample([c for c in columns if c.type not in (ARRAY, STRUCT)], k=1) if random.random() < 0.4 else []
+    computed, having = grouped_items(random, queries.expressions, others, keys)
+    grouped = f" GROUP BY {keys[0].sql}{having}" if keys else ""
+    on = f"{queries.join_condition(columns, others)}{few}"
+    return queries.made(f"SELECT {{}} FROM {joined} ON {on}{grouped}", [*keys, *computed])
+
+
 def lateral_view(queries: Queries, source: str, columns: list[Col]) -> tuple[str, list[Col]]:
     """A FROM clause with its columns, and now and then the elements of an array of its rows beside them."""
     random = queries.random
