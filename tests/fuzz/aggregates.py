@@ -28,6 +28,14 @@ def grouped_items(random: Random, expressions: Expressions, columns: Columns, ke
     return [_within(random, call) for call in calls], having
 
 
+def sums_of_matches(random: Random, expressions: Expressions, columns: Columns) -> list[Col]:
+    """One or two sums and counts to which the row that an outer join makes of no match adds nothing."""
+    value = expressions.value(columns, INT, depth=random.choice((0, 0, 1)))
+    calls = [Col(f"sum({zero})", DOUBLE) for zero in _zeros(value, expressions.condition(columns, 0))]
+    calls += [Col(f"count({value.sql})", DOUBLE), Col(f"sum({value.sql})", DOUBLE), Col(f"max({value.sql})", INT)]
+    return random.sample(calls, k=random.randint(1, 2))
+
+
 def window_items(random: Random, expressions: Expressions, columns: Columns) -> list[Col]:
     """One or two window functions; where the order of rows counts, all columns are in it, and in one of them only."""
     made: list[Col] = []
@@ -113,15 +121,18 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
             Col(_of_some(value, f"sort_array({name}({value.sql}))"), ARRAY) for name in ("collect_list", "collect_set")
         ]
         calls += [Col(f"{name}({value.sql})", INT) for name in ("bit_and", "bit_or", "bit_xor")]
-        # What counts nothing for rows without a match of an outer join.
-        zeros = (f"coalesce({value.sql}, 0)", f"CASE WHEN {condition} THEN 1 ELSE 0 END", f"if({condition}, 2, 0)")
-        calls += [Col(f"sum({zero})", DOUBLE) for zero in zeros]
+        calls += [Col(f"sum({zero})", DOUBLE) for zero in _zeros(value, condition)]
         calls += [Col(f"{name}({value.sql})", INEXACT) for name in ("var_pop", "stddev_samp")]
         other = expressions.value(columns, INT, 0)
         pair = f"{value.sql}, {other.sql}"
         calls += [Col(f"{name}({pair})", INEXACT) for name in ("covar_pop", "covar_samp", "regr_count", "regr_sxy")]
         calls += [Col(_of_points(value, other, f"corr({pair})"), INEXACT)]
     return random.choice(calls)
+
+
+def _zeros(value: Col, condition: str) -> tuple[str, ...]:
+    """What counts nothing for rows without a match of an outer join."""
+    return f"coalesce({value.sql}, 0)", f"CASE WHEN {condition} THEN 1 ELSE 0 END", f"if({condition}, 2, 0)"
 
 
 def _of_some(value: Col, collected: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.fuzz.aggregates import grouped_items
+from tests.fuzz.aggregates import grouped_items, sums_of_matches
 from tests.fuzz.expressions import ARRAY, DECIMAL, INT, STRING, STRUCT, WIDE, Col, Query
 from tests.fuzz.tables import TABLES
 
@@ -158,6 +158,8 @@ def of_matches(queries: Queries, depth: int) -> Query:
     joined = random.choice((f"{kept} LEFT JOIN {matched}", f"{matched} RIGHT JOIN {kept}"))
     keys = random.sample([c for c in columns if c.type not in (ARRAY, STRUCT)], k=1) if random.random() < 0.4 else []
     computed, having = grouped_items(random, queries.expressions, others, keys)
+    if random.random() < 0.5:
+        computed, having = sums_of_matches(random, queries.expressions, others), ""
     grouped = f" GROUP BY {keys[0].sql}{having}" if keys else ""
     on = f"{queries.join_condition(columns, others)}{few}"
     return queries.made(f"SELECT {{}} FROM {joined} ON {on}{grouped}", [*keys, *computed])
