@@ -102,9 +102,7 @@ def having(spark: SparkSession, frame: DataFrame, sets: Sequence[KeySet], altern
     return joined.where(exp.or_(*conditions).sql("spark")).select(*(quoted(name) for name in frame.columns))
 
 
-def looked_up(
-    spark: SparkSession, frame: DataFrame, bounds: Iterable[tuple[str, ColumnValues, bool]], keys: Keys
-) -> DataFrame:
+def looked_up(spark: SparkSession, frame: DataFrame, bounds: Bounds, keys: Keys) -> DataFrame:
     """Only rows with a key of the one column whose keys are the fewest of their range; ``keys``: by column of the frame.
 
     For a join by several columns with too many keys to list: Spark finds a row in a hash table by one integer in a third of

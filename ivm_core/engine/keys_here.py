@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from ivm_core.engine.rows_here import are_comparable
 from ivm_core.engine.small import SmallRelation
 
 _COMPARED: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
@@ -65,8 +66,7 @@ def _column(item: exp.Expr, rows: pa.Table) -> pa.ChunkedArray | None:
     places = [place for place, name in enumerate(rows.column_names) if name.lower() == item.name.lower()]
     if len(places) != 1:
         return None
-    column = rows.column(places[0])
-    return None if pa.types.is_floating(column.type) or pa.types.is_nested(column.type) else column
+    return rows.column(places[0]) if are_comparable(rows, [rows.column_names[places[0]]]) else None
 
 
 def _condition(condition: exp.Expr, rows: pa.Table) -> Any:

@@ -9,6 +9,7 @@ from ivm_core import Engine
 from ivm_core.engine import both_states, inputs, key_rows, queries, slices, snapshots
 from ivm_core.job import chains
 from ivm_core.job.model import Slice
+from ivm_core.settings import Settings
 from tests.bags import difference
 from tests.maintain.cases import CASES
 from tests.maintain.database import FEED, Database, first_mix, groups_vanish_and_tables_are_replaced
@@ -158,3 +159,33 @@ def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_
                 text = query(name).replace("large.", "large_twice.")
                 assert not difference(engine.read(f"t.{name}"), spark.sql(text)), name
     assert {slice_ for _, slice_ in served} == {Slice.BEFORE, Slice.AFTER}
+
+
+def test_rows_met_by_several_columns_are_looked_up_by_one(spark, small_is_large, tmp_path, monkeypatch):
+    looked_up, narrowed = inputs.looked_up, []
+
+    def counted(session, frame, *asked):
+        found = looked_up(session, frame, *asked)
+        narrowed.append(found is not frame)
+        return found
+
+    monkeypatch.setattr(inputs, "looked_up", counted)
+    spark.sql("CREATE SCHEMA large_pairs")
+    for table in ("lines", "stocks"):
+        spark.sql(f"CREATE TABLE large_pairs.{table} (part BIGINT, supplier INT, n INT) USING DELTA {FEED}").collect()
+    spark.sql("INSERT INTO large_pairs.stocks SELECT id, id % 7, id FROM range(60)").collect()
+    spark.sql("INSERT INTO large_pairs.lines SELECT id, id % 7, id FROM range(0, 60, 5)").collect()
+    text = (
+        "SELECT l.part, l.n, s.n AS stock FROM large_pairs.lines l"
+        " JOIN large_pairs.stocks s ON s.part = l.part AND s.supplier = l.supplier"
+    )
+    settings = Settings.load(
+        catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=str(tmp_path / "warehouse"), limits={"pushdown_cap": 1}
+    )
+    with Engine.open(spark=spark, settings=settings) as engine:
+        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
+        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW t.pairs {policy} AS {text}")
+        spark.sql("INSERT INTO large_pairs.lines VALUES (3, 3, 1), (58, 2, 2), (58, 3, 3), (NULL, 2, 4)").collect()
+        assert [report.strategy for report in engine.maintain()] == ["incremental"]
+        assert not difference(engine.read("t.pairs"), spark.sql(text))
+    assert any(narrowed)
