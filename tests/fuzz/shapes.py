@@ -157,9 +157,10 @@ def of_matches(queries: Queries, depth: int) -> Query:
     few = f" AND {random.choice(numbers)} > 2" if numbers and random.random() < 0.5 else ""
     joined = random.choice((f"{kept} LEFT JOIN {matched}", f"{matched} RIGHT JOIN {kept}"))
     keys = random.sample([c for c in columns if c.type not in (ARRAY, STRUCT)], k=1) if random.random() < 0.4 else []
-    computed, having = grouped_items(random, queries.expressions, others, keys)
     if random.random() < 0.5:
         computed, having = sums_of_matches(random, queries.expressions, others), ""
+    else:
+        computed, having = grouped_items(random, queries.expressions, others, keys)
     grouped = f" GROUP BY {keys[0].sql}{having}" if keys else ""
     on = f"{queries.join_condition(columns, others)}{few}"
     return queries.made(f"SELECT {{}} FROM {joined} ON {on}{grouped}", [*keys, *computed])
