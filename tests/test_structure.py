@@ -74,3 +74,14 @@ def test_sql_is_not_edited_as_text(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
             assert not starts.match(str(node.values[0].value)), f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_expressions_are_sql(path: Path) -> None:
+    """``pyspark.sql.functions`` build for one kind of session by an environment variable: not for Connect beside it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = node.module if isinstance(node, ast.ImportFrom) else None
+            names = {f"{module}.{alias.name}" if module else alias.name for alias in node.names}
+            functions = "pyspark.sql.functions"
+            assert not any(each.startswith(functions) for each in names), f"line {node.lineno}: {ast.unparse(node)}"

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 import deltalake
 import pyarrow as pa
 import pyarrow.dataset as ds
+from sqlglot import exp
 
+from ivm_core.apply.names import named
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_entries import commit_file
@@ -87,7 +89,6 @@ def feed_frame(spark: SparkSession, relation: Relation, covered: TableRange) -> 
 
     Delta plans a reading of the feed by several jobs of Spark; so only of so many files that this is the larger part.
     """
-    from pyspark.sql.functions import lit
     from pyspark.sql.types import StringType, StructField, StructType
 
     feed = _find(relation, covered, PLAIN_FEATURES)
@@ -100,13 +101,17 @@ def feed_frame(spark: SparkSession, relation: Relation, covered: TableRange) -> 
     stored = StructType.fromJson(json.loads(feed.table.schema().to_json()))
     typed = StructType([*stored.fields, StructField(CHANGE_TYPE, StringType())])
     parts = [
-        spark.read.schema(stored).parquet(*files).withColumn(CHANGE_TYPE, lit(kind))
+        spark.read.schema(stored).parquet(*files).selectExpr("*", _kind(kind))
         if kind
         else spark.read.schema(typed).parquet(*files)
         for kind, files in feed.files.items()
         if files
     ]
     return reduce(lambda whole, part: whole.unionAll(part), parts)
+
+
+def _kind(value: str) -> str:
+    return named(exp.Literal.string(value), CHANGE_TYPE).sql("spark")
 
 
 def _find(relation: Relation, covered: TableRange, features: frozenset[str]) -> _Feed | None:
