@@ -5,10 +5,10 @@ PYTEST_ARGS ?=
 # Tests run in two processes, each with a Spark session of its own; a file's tests stay together.
 WORKERS ?= 2
 READY := .venv/.ready
-.PHONY: help setup demo test check fuzz fuzz-spark search mutate clean
+.PHONY: help setup demo test test-connect check fuzz fuzz-spark search mutate clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv from the lock file, with .venv/bin/ivm and Delta's JARs
 
@@ -21,6 +21,9 @@ demo: $(READY) ## TPC-H views kept fresh by an Airflow DAG, with times (SF=0.1 f
 
 test: $(READY) ## Run the ordinary tests
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+test-connect: $(READY) ## Run the tests that maintain views as clients of Spark Connect servers
+	@IVM_TEST_SPARK=connect .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/engine tests/maintain $(PYTEST_ARGS)
 
 check: $(READY) ## Check style, types and the direction of imports
 	@.venv/bin/ruff check .

@@ -136,9 +136,11 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Show rows of a view, or the result of a SELECT over tables and views."""
+    from ivm_core.engine.shown_rows import shown_rows
+
     with engine_of(settings) as engine:
         frame = (engine.query(target) if any(map(str.isspace, target.strip())) else engine.read(target)).limit(limit)
-        columns, rows = frame.columns, [tuple(row) for row in frame.collect()]
+        columns, rows = frame.columns, [tuple(row) for row in shown_rows(frame)]
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
         return

@@ -20,6 +20,7 @@ from ivm_core.engine.execute import run
 from ivm_core.engine.inputs import Sources, bind_snapshot
 from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.model import STATE_TABLE, CommitTag, Relation, StateTarget
+from ivm_core.engine.shown_rows import shown_rows
 from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.tables import remove_table
 from ivm_core.job.model import MaintenanceJob
@@ -186,7 +187,7 @@ def _difference(bindings: Bindings, columns: list[str], approximate: Collection[
 
 def _sample(rows: DataFrame, limit: int) -> tuple[DifferingRow, ...]:
     taken = []
-    for row in rows.limit(limit).collect():
+    for row in shown_rows(rows.limit(limit)):
         values = row.asDict(recursive=True)
         copies = values.pop(COPIES)
         taken.append(DifferingRow(values, abs(copies)))

@@ -206,9 +206,9 @@ def is_plain(type_: str) -> bool:
 def _value_queries(names: list[str], types: dict[str, str], rows: int, cap: int) -> list[str]:
     queries = []
     for position, name in enumerate(names):
-        text = as_text(col(name), types[name])
+        text = _readable(as_text(col(name), types[name]), types[name])
         # The extremes are taken before the conversion: numbers and dates do not sort as text.
-        low, high = (as_text(call(end, col(name)), types[name]) for end in ("min", "max"))
+        low, high = (_readable(as_text(call(end, col(name)), types[name]), types[name]) for end in ("min", "max"))
         nulls = call("count_if", exp.Is(this=col(name), expression=exp.Null()))
         listed: exp.Expr = exp.Null()
         if rows <= cap * _DISTINCT_FACTOR:
@@ -216,6 +216,11 @@ def _value_queries(names: list[str], types: dict[str, str], rows: int, cap: int)
         parts = {"low": low, "high": high, "nulls": exp.GT(this=nulls, expression=number(0)), "listed": listed}
         queries += [exp.alias_(query, f"{part}_{position}").sql("spark") for part, query in parts.items()]
     return queries
+
+
+def _readable(text: exp.Expr, type_: str) -> exp.Expr:
+    """The text with ``_UNTOLD`` for bytes that are no UTF-8, which a client of Spark Connect fails to read."""
+    return call("make_valid_utf8", text) if family(type_) == "string" else text
 
 
 def _counts(columns: list[str]) -> list[str]:

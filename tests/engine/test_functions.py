@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 import sqlglot
+from pyspark.sql.types import DoubleType, IntegerType
 
 from ivm_core.engine.functions import check_functions
+from ivm_core.engine.queries import is_connect
 from ivm_core.engine.tables import analyse
 from ivm_core.errors import DefinitionError, NondeterministicError, UnsupportedConstruct
 from ivm_core.plan.dialect import SparkAsWritten
@@ -42,19 +44,22 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def functions(spark: SparkSession):
-    from pyspark.sql.functions import pandas_udf, udf
+    if is_connect(spark):  # these build for the kind of session that they are imported for
+        from pyspark.sql.connect.functions import pandas_udf, udf
+    else:
+        from pyspark.sql.functions import pandas_udf, udf
 
     spark.sql("CREATE SCHEMA functions").collect()
     spark.sql("CREATE TABLE functions.p (k INT) USING PARQUET").collect()
     for head, body in WRITTEN_IN_SQL:
         spark.sql(f"CREATE FUNCTION functions.{head} RETURN {body.format(schema='functions')}").collect()
-    spark.udf.register("plus_one", udf(lambda x: x + 1, "int"))
-    spark.udf.register("shaken", udf(lambda x, y: x, "int").asNondeterministic())
+    spark.udf.register("plus_one", udf(lambda x: x + 1, IntegerType()))
+    spark.udf.register("shaken", udf(lambda x, y: x, IntegerType()).asNondeterministic())
 
     def middle(values: pd.Series) -> float:
         return float(values.mean())
 
-    spark.udf.register("middle", pandas_udf(middle, "double"))
+    spark.udf.register("middle", pandas_udf(middle, DoubleType()))
     yield "functions"
     spark.sql("DROP SCHEMA functions CASCADE").collect()
     for name in ("plus_one", "shaken", "middle"):
