@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
+from ivm_core.engine.on_demand import Made, made
 from ivm_core.engine.queries import is_connect, select
 from ivm_core.plan.dialect import SparkAsWritten
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+T = TypeVar("T")
 
 
 class Names:
@@ -67,15 +71,18 @@ class Bindings:
         self._names = names or Names()
         self._drops = names is None
         self._views: dict[str, str] = {}
-        self._unnamed: dict[str, DataFrame] = {}  # bound, but no query has named them yet
+        self._unnamed: dict[str, Made[DataFrame]] = {}  # bound, but no query has named them yet
         self._carried: set[str] = set()  # bound, and part of the queries that name them
-        self._queries: dict[str, exp.Expr] = {}
+        self._queries: dict[str, Made[exp.Expr]] = {}
 
-    def define(self, name: str, query: exp.Expr) -> None:
-        """Call a query's result ``name``: it becomes part of the queries that read it, so it should be read once."""
+    def define(self, name: str, query: Made[exp.Expr]) -> None:
+        """Call a query's result ``name``: it becomes part of the queries that read it, so it should be read once.
+
+        What is a function is called when the relation is first read; so it is in ``bind``.
+        """
         self._queries[name] = query
 
-    def bind(self, name: str, frame: DataFrame, *, few: bool = False) -> None:
+    def bind(self, name: str, frame: Made[DataFrame], *, few: bool = False) -> None:
         """Call the frame ``name``: it becomes a temporary view when it is first read.
 
         ``few``: it has few rows, held by this process; over Connect they go along with the queries that read them.
@@ -94,16 +101,16 @@ class Bindings:
     def view(self, name: str) -> str:
         """The temporary view's name behind a relation's."""
         if name in self._queries:
-            self.bind(name, self.run(self._queries[name]))
-        frame = self._unnamed.pop(name, None)
+            self.bind(name, self.run(_made(self._queries, name)))
+        if name in self._unnamed:
+            self._names.show(self._views[name], _made(self._unnamed, name))
+            del self._unnamed[name]
         self._carried.discard(name)
-        if frame is not None:
-            self._names.show(self._views[name], frame)
         return self._views[name]
 
     def frame(self, name: str) -> DataFrame:
         """The relation as a DataFrame."""
-        return self.run(self._queries[name]) if name in self._queries else self.spark.table(self.view(name))
+        return self.run(_made(self._queries, name)) if name in self._queries else self.spark.table(self.view(name))
 
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
@@ -142,13 +149,19 @@ class Bindings:
         read = {table.name.lower() for table in tables_of(tree)}
         bound = [name for name in self._views if name.lower() in read and name not in self._queries]
         names = {name: self._views[name] if name in self._carried else self.view(name) for name in bound}
-        along.update({names[name]: self._unnamed[name] for name in bound if name in self._carried})
-        for position, (name, query) in enumerate(self._queries.items()):
+        along.update({names[name]: _made(self._unnamed, name) for name in bound if name in self._carried})
+        for position, name in enumerate(self._queries):
             if name.lower() in read:
                 names[name] = f"__ivm_common_{position}"
                 if names[name] not in common:
-                    common[names[name]] = self._written(query, common, along)
+                    common[names[name]] = self._written(_made(self._queries, name), common, along)
         return rename_tables(tree, names)
+
+
+def _made(relations: dict[str, Made[T]], name: str) -> T:
+    """The relation; made now where it was not yet."""
+    found = relations[name] = made(relations[name])
+    return found
 
 
 def rename_tables(query: exp.Expr, names: Mapping[str, str]) -> exp.Expr:

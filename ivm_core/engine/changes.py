@@ -105,7 +105,7 @@ class ChangeCache:
         return self._expect()
 
     def share(self, frame: DataFrame) -> str:
-        """The name of a temporary view of the frame, one for all who ask."""
+        """The name of a temporary view of the frame, one for all who ask: one thread at a time."""
         key = f"frame {id(frame)}"
         if key not in self._shared:
             self._shared[key] = frame  # kept: another frame would else come to have its identity, and be taken for it
@@ -173,7 +173,7 @@ class ChangeCache:
                 same = changes.netted and netted.num_rows == whole.here.num_rows
                 return ChangedRows(whole if same else held(self.spark, netted), netted=True)
         projected = whole.frame.select(*selected(relation, wanted), WEIGHT)
-        return ChangedRows(replace(whole, frame=net(projected, relation, wanted)), netted=True)
+        return ChangedRows(replace(whole, made=net(projected, relation, wanted)), netted=True)
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""

@@ -188,7 +188,7 @@ class _Work:
         self._computed.append(relation)
         logger.debug("%s: %d rows", name, relation.rows)
         self.small[name] = relation
-        self.bindings.bind(name, relation.frame, few=relation.here is not None)
+        self.bindings.bind(name, lambda: relation.frame, few=relation.here is not None)
         return relation
 
     def name(self, name: str, frame: DataFrame, *, few: bool = False) -> None:

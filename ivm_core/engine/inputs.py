@@ -59,8 +59,13 @@ def bind_changes(bindings: Bindings, item: Input, sources: Sources) -> SmallRela
     if here is not None:
         actual = {name.lower(): name for name in here.column_names}
         here = here.select([*(actual[source] for source in names.values()), WEIGHT]).rename_columns([*names, WEIGHT])
-    bindings.define(item.name, _shown(item, sources.cache.share(changes.frame), col(WEIGHT)))
-    return replace(changes, frame=changes.frame.selectExpr(*_renamed(item), WEIGHT), names=names, here=here)
+
+    def shown() -> exp.Select:
+        with sources.cache.one_reader():
+            return _shown(item, sources.cache.share(changes.frame), col(WEIGHT))
+
+    bindings.define(item.name, shown)
+    return replace(changes, made=lambda: changes.frame.selectExpr(*_renamed(item), WEIGHT), names=names, here=here)
 
 
 def bind_snapshot(

@@ -12,7 +12,12 @@ from ivm_core.apply.names import call, col, to_type
 
 # In the text of a query Spark puts a setting's value, or nothing, for ${name}; and digits after \0 make another character.
 _ODD = re.compile(r"\$\{|\x00")
-INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+_BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
+INTEGERS = frozenset(_BITS)
+
+# A range of integers is widened at either end by up to a 64th of its larger end, and by no more than this.
+_MOST_WIDENED = 2**19
+_WIDENED_BITS = 7
 
 
 def family(type_: str) -> str | None:
@@ -66,6 +71,22 @@ def membership(name: str, relation: str, values: Sequence[Any], type_: str, null
         return missing
     listed = exp.In(this=column, expressions=[literal(value, type_) for value in values])
     return exp.Paren(this=exp.or_(listed, missing)) if nulls else listed
+
+
+def widened(low: Any, high: Any, type_: str) -> tuple[Any, Any]:
+    """A range around the given one whose ends stay the same from batch to batch, where they are integers.
+
+    Spark writes the numbers of a condition into the class that it generates for a scan. Of ends that move with every batch
+    each would have such a class compiled anew, first by Spark and then, as it runs, twice by Java.
+
+    >>> widened(1_146_003, 1_155_999, "bigint")
+    (1130496, 1163264)
+    """
+    if type_ not in INTEGERS:
+        return low, high
+    step = min(1 << max(0, max(abs(low), abs(high)).bit_length() - _WIDENED_BITS), _MOST_WIDENED)
+    least, most = -(1 << _BITS[type_]), (1 << _BITS[type_]) - 1
+    return max(low // step * step, least), min(-(-high // step) * step, most)
 
 
 def between(name: str, relation: str, low: Any, high: Any, type_: str, nulls: bool) -> exp.Expr:

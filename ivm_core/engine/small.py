@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ivm_core.apply.names import call, col, copies, named, number, signed
-from ivm_core.engine.literals import as_text, between, family, membership
+from ivm_core.engine.literals import as_text, between, family, membership, widened
+from ivm_core.engine.on_demand import Made, made
 from ivm_core.engine.queries import fetch, frame_of, types_of_rows
 from ivm_core.plan.nodes import WEIGHT
 
@@ -45,13 +46,19 @@ class SmallRelation:
     ``values`` may be shared by relations over the same rows; ``names`` are then the shared names of this one's columns.
     """
 
-    frame: DataFrame
+    made: Made[DataFrame]
     rows: int
     added: int = 0  # copies of rows with positive weight, where rows have weights
     removed: int = 0
     values: dict[str, ColumnValues | None] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     here: pa.Table | None = None  # the rows, where this process holds them
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows as Spark's."""
+        frame = self.made = made(self.made)
+        return frame
 
     def release(self) -> None:
         """Free what Spark keeps of the relation."""
@@ -112,7 +119,7 @@ def held(spark: SparkSession, rows: pa.Table) -> SmallRelation:
         weights = rows.column(WEIGHT)
         added = pc.sum(pc.max_element_wise(weights, 0)).as_py()
         removed = -pc.sum(pc.min_element_wise(weights, 0)).as_py()
-    return SmallRelation(frame_of(spark, rows), rows.num_rows, added, removed, here=rows)
+    return SmallRelation(lambda: frame_of(spark, rows), rows.num_rows, added, removed, here=rows)
 
 
 def net_rows(rows: pa.Table) -> pa.Table | None:
@@ -139,10 +146,10 @@ def keep(frame: DataFrame) -> SmallRelation:
 
 
 def predicate(name: str, relation: str, known: ColumnValues, *, nulls: bool) -> exp.Expr | None:
-    """The column is among the known values: an IN list, or the range of them."""
+    """The column is among the known values: an IN list, or a range around them."""
     if known.listed is not None:
         return membership(name, relation, known.listed, known.type, nulls)
-    return between(name, relation, known.low, known.high, known.type, nulls)
+    return between(name, relation, *widened(known.low, known.high, known.type), known.type, nulls)
 
 
 def read_values(relation: SmallRelation, columns: Iterable[str], cap: int) -> None:

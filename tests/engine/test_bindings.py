@@ -87,6 +87,27 @@ def test_a_view_is_made_when_a_query_first_reads_the_frame() -> None:
     assert unread.named == []
 
 
+def test_what_no_query_reads_is_not_made() -> None:
+    made: list[str] = []
+
+    def frame() -> Frame:
+        made.append("frame")
+        return Frame()
+
+    def query() -> Any:
+        made.append("query")
+        return sqlglot.parse_one("SELECT a AS b FROM t", read="spark")
+
+    bindings = Bindings(Spark())  # type: ignore[arg-type]
+    bindings.bind("t", frame)  # type: ignore[arg-type]
+    bindings.define("shown", query)
+    bindings.run("SELECT 1 AS one")
+    assert made == []
+    bindings.run("SELECT b FROM shown")
+    bindings.run("SELECT b FROM shown JOIN t")
+    assert made == ["query", "frame"]
+
+
 def test_a_name_bound_anew_replaces_the_view() -> None:
     first, second = Frame(), Frame()
     bindings = Bindings(Spark())  # type: ignore[arg-type]
