@@ -39,6 +39,9 @@ def _options(own: str) -> list[str]:
     if not re.search(r"-XX:\+Use\w+GC\b", chosen):  # a second one keeps Java from starting
         # On few cores Java's parallel collector leaves more of them to the queries than G1.
         options.append("-XX:+UseParallelGC")
+    if "ReservedCodeCacheSize" not in chosen:
+        # Java forgets what it compiled where there is little room: the queries of 50 views fill the 240 MB of its own choice.
+        options.append("-XX:ReservedCodeCacheSize=512m")
     if class_archive().is_file():
         options += [f'"-XX:SharedArchiveFile={class_archive()}"', *_QUIETLY]
     return [*options, *filter(None, [own])]

@@ -15,9 +15,9 @@ _ODD = re.compile(r"\$\{|\x00")
 _BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 INTEGERS = frozenset(_BITS)
 
-# A range of integers is widened at either end by up to a 64th of its larger end, and by no more than this.
+# A range of integers is widened at either end by up to a 16th of its larger end, and by no more than this.
 _MOST_WIDENED = 2**19
-_WIDENED_BITS = 7
+_WIDENED_BITS = 5
 
 
 def family(type_: str) -> str | None:
@@ -80,7 +80,7 @@ def widened(low: Any, high: Any, type_: str) -> tuple[Any, Any]:
     each would have such a class compiled anew, first by Spark and then, as it runs, twice by Java.
 
     >>> widened(1_146_003, 1_155_999, "bigint")
-    (1130496, 1163264)
+    (1114112, 1179648)
     """
     if type_ not in INTEGERS:
         return low, high

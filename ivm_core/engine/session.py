@@ -33,11 +33,13 @@ APPLICATION_CONF = DELTA_CONF | {
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "2000",
     # A batch repeats the queries of the one before it: with 100 classes kept, the default, a group of a dozen views
-    # compiled most of them anew each time.
-    "spark.sql.codegen.cache.maxEntries": "1000",
+    # compiled most of them anew each time. A view's batch has about 15, its refresh and its validation five to ten more.
+    "spark.sql.codegen.cache.maxEntries": "4000",
     # The values of a list are looked up in a set, and not written into the class that a batch generates: the next one's differ.
     "spark.sql.optimizer.inSetConversionThreshold": "1",
     "spark.sql.optimizer.inSetSwitchThreshold": "0",
+    # A LIMIT that is pushed below a union or a join counts by a variable whose name is new in each query: so is its class.
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.LimitPushDown",
     # A broadcast with several keys, or a key of text, takes a page of this size however few rows it has: up to 64 MB by
     # default, and a batch of a view with many joins has dozens of them. 8,192 of them are the most that a task can have.
     "spark.buffer.pageSize": "4m",

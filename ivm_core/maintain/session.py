@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,7 @@ class Session:
         self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
         self._shown: dict[str, tuple[str, str]] = {}  # views in the Spark session: location, visible SELECT
         self._logs: dict[tuple[int, str], TableLog] = {}  # by thread: what is read of a log is kept in it
-        self._rows: dict[str, int | None] = {}  # as first asked in a block: jobs need not change with every row
+        self._facts: dict[str, TableFacts] = {}  # as first asked in a block: jobs need not change with every row
         self._jobs: dict[tuple[str, str, frozenset[str], object], MaintenanceJob] = {}
 
     @property
@@ -119,7 +119,7 @@ class Session:
             self._changes = None
             # The next block's tables may be of another size: what is kept in memory and joined first depends on it.
             self._logs.clear()
-            self._rows.clear()
+            self._facts.clear()
 
     @contextmanager
     def describing_once(self) -> Iterator[None]:
@@ -251,14 +251,16 @@ class Session:
     def _facts_of(self, name: str) -> TableFacts:
         if name == CLOCK:
             return TableFacts(1)
-        table = self.catalog.table(name)
-        key = tuple(column.lower() for column in table.primary_key) if table is not None else ()
-        if name not in self._rows:
-            try:
-                self._rows[name] = self.table_log(name).size().rows
-            except BaseTableError:
-                self._rows[name] = None
-        return TableFacts(self._rows[name], key)
+        facts = self._facts.get(name)
+        if facts is None:
+            table, rows = self.catalog.table(name), None
+            key = tuple(column.lower() for column in table.primary_key) if table is not None else ()
+            with suppress(BaseTableError):
+                rows = self.table_log(name).size().rows
+            facts = TableFacts(rows, key)
+            if self._changes is not None:
+                self._facts[name] = facts
+        return facts
 
     def compiled(self, view: ViewRecord) -> CompiledView:
         """The view's plan and layout, compiled once per process and text of its definition."""

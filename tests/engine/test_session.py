@@ -103,20 +103,19 @@ def test_a_token_of_a_connect_url_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize("variable", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"])
-def test_a_collector_chosen_outside_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_what_is_chosen_outside_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setattr("sys.prefix", str(tmp_path))  # without archived classes
     for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"):
         monkeypatch.delenv(name, raising=False)
     options = "spark.driver.extraJavaOptions"
-    assert session.session_conf(Settings())[options] == "-XX:+UseParallelGC"
-    own = Settings.model_validate({"spark": {"conf": {options: "-XX:+UseG1GC"}}})
-    assert session.session_conf(own)[options] == "-XX:+UseG1GC"
+    room = "-XX:ReservedCodeCacheSize=512m"
+    assert session.session_conf(Settings())[options] == f"-XX:+UseParallelGC {room}"
+    own = Settings.model_validate({"spark": {"conf": {options: "-XX:+UseG1GC -XX:ReservedCodeCacheSize=256m"}}})
+    assert session.session_conf(own)[options] == "-XX:+UseG1GC -XX:ReservedCodeCacheSize=256m"
     added = Settings.model_validate({"spark": {"conf": {options: "-Dx=y"}}})
-    assert session.session_conf(added)[options] == "-XX:+UseParallelGC -Dx=y"
+    assert session.session_conf(added)[options] == f"-XX:+UseParallelGC {room} -Dx=y"
     assert options not in session.session_conf(Settings.model_validate({"spark": {"master": "spark://host:7077"}}))
-    monkeypatch.setenv(variable, "-Xss4m -XX:+UseZGC")
+    monkeypatch.setenv(variable, "-Xss4m -XX:+UseZGC -XX:ReservedCodeCacheSize=256m")
     assert options not in session.session_conf(Settings())
 
 
