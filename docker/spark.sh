@@ -17,8 +17,8 @@ spark=$(python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__)
 SPARK_CONF_DIR=$(mktemp -d)
 export SPARK_HOME=$spark SPARK_CONF_DIR
 umask 077
-# From explainMode on: a batch is many small queries. No long descriptions, classes are kept, no log line for each; and a
-# table's log is replayed in few tasks: Delta's 50 are most of a small batch's time on few cores.
+# From explainMode on: a batch is many small queries. No long descriptions, classes are kept and serve the next one, no log
+# line for each (session.py says how); and a table's log is replayed in few tasks: Delta's 50 are most of a small batch's time on few cores.
 cat > "$SPARK_CONF_DIR/spark-defaults.conf" <<CONF
 spark.authenticate                      true
 spark.authenticate.secret               $SPARK_SECRET
@@ -34,7 +34,10 @@ spark.driver.bindAddress                ${BIND:-0.0.0.0}
 spark.ui.showConsoleProgress            false
 spark.sql.ui.explainMode                simple
 spark.sql.maxPlanStringLength           2000
-spark.sql.codegen.cache.maxEntries      1000
+spark.sql.codegen.cache.maxEntries      4000
+spark.sql.optimizer.inSetConversionThreshold 1
+spark.sql.optimizer.inSetSwitchThreshold 0
+spark.sql.optimizer.excludedRules       org.apache.spark.sql.catalyst.optimizer.LimitPushDown
 spark.buffer.pageSize                   4m
 spark.log.level                         WARN
 spark.databricks.delta.snapshotPartitions ${SNAPSHOT_PARTITIONS:-4}
