@@ -18,7 +18,8 @@ SPARK_CONF_DIR=$(mktemp -d)
 export SPARK_HOME=$spark SPARK_CONF_DIR
 umask 077
 # From explainMode on: a batch is many small queries. No long descriptions, classes are kept and serve the next one, no log
-# line for each (session.py says how); and a table's log is replayed in few tasks: Delta's 50 are most of a small batch's time on few cores.
+# line for each (session.py says why); and a table's log is replayed in few tasks: Delta's 50 are most of a small batch's
+# time on few cores.
 cat > "$SPARK_CONF_DIR/spark-defaults.conf" <<CONF
 spark.authenticate                      true
 spark.authenticate.secret               $SPARK_SECRET

@@ -5,21 +5,18 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
-from ivm_core.engine.on_demand import Made, made
+from ivm_core.engine.on_demand import Made, made, made_once
 from ivm_core.engine.queries import is_connect, select
 from ivm_core.plan.dialect import SparkAsWritten
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-T = TypeVar("T")
 
 
 class Names:
@@ -101,16 +98,16 @@ class Bindings:
     def view(self, name: str) -> str:
         """The temporary view's name behind a relation's."""
         if name in self._queries:
-            self.bind(name, self.run(_made(self._queries, name)))
-        if name in self._unnamed:
-            self._names.show(self._views[name], _made(self._unnamed, name))
-            del self._unnamed[name]
+            self.bind(name, self.run(made_once(self._queries, name)))
+        frame = self._unnamed.pop(name, None)
         self._carried.discard(name)
+        if frame is not None:
+            self._names.show(self._views[name], made(frame))
         return self._views[name]
 
     def frame(self, name: str) -> DataFrame:
         """The relation as a DataFrame."""
-        return self.run(_made(self._queries, name)) if name in self._queries else self.spark.table(self.view(name))
+        return self.run(made_once(self._queries, name)) if name in self._queries else self.spark.table(self.view(name))
 
     def run(self, query: str | exp.Expr, names: Mapping[str, str] | None = None) -> DataFrame:
         """The result of a query over the relations, or over the ``names`` of temporary views where given."""
@@ -149,19 +146,13 @@ class Bindings:
         read = {table.name.lower() for table in tables_of(tree)}
         bound = [name for name in self._views if name.lower() in read and name not in self._queries]
         names = {name: self._views[name] if name in self._carried else self.view(name) for name in bound}
-        along.update({names[name]: _made(self._unnamed, name) for name in bound if name in self._carried})
+        along.update({names[name]: made_once(self._unnamed, name) for name in bound if name in self._carried})
         for position, name in enumerate(self._queries):
             if name.lower() in read:
                 names[name] = f"__ivm_common_{position}"
                 if names[name] not in common:
-                    common[names[name]] = self._written(_made(self._queries, name), common, along)
+                    common[names[name]] = self._written(made_once(self._queries, name), common, along)
         return rename_tables(tree, names)
-
-
-def _made(relations: dict[str, Made[T]], name: str) -> T:
-    """The relation; made now where it was not yet."""
-    found = relations[name] = made(relations[name])
-    return found
 
 
 def rename_tables(query: exp.Expr, names: Mapping[str, str]) -> exp.Expr:

@@ -13,3 +13,9 @@ Made: TypeAlias = T | Callable[[], T]
 def made(value: Made[T]) -> T:
     """The value, or what the function that stands for it gives."""
     return cast("T", value() if isinstance(value, FunctionType) else value)
+
+
+def made_once(values: dict[str, Made[T]], name: str) -> T:
+    """The value of a name, which is from now on its own."""
+    found = values[name] = made(values[name])
+    return found
