@@ -13,6 +13,7 @@ from ivm_core.apply.names import call, col, to_type
 # In the text of a query Spark puts a setting's value, or nothing, for ${name}; and digits after \0 make another character.
 _ODD = re.compile(r"\$\{|\x00")
 _BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
+_SUFFIXES = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}  # of Spark's literals of these types
 INTEGERS = frozenset(_BITS)
 
 # A range of integers is widened at either end by up to a 16th of its larger end, and by no more than this.
@@ -49,10 +50,11 @@ def literal(value: Any, type_: str) -> exp.Expr:
     """A typed literal from what ``as_text`` gave."""
     match family(type_):
         case "integer":
-            number = exp.Literal.number(abs(value))
-            signed = exp.Neg(this=number) if value < 0 else number
-            # The smallest BIGINT has no positive counterpart.
-            return to_type(exp.Literal.string(str(value)) if value < -(2**62) else signed, type_)
+            if value <= -(1 << _BITS[type_]):  # the smallest has no positive counterpart
+                return to_type(exp.Literal.string(str(value)), type_)
+            # Not a cast of a number: there are thousands in a list, and each cast is built, written, read and folded.
+            number = exp.Literal.number(f"{abs(value)}{_SUFFIXES[type_]}")
+            return exp.Neg(this=number) if value < 0 else number
         case "string" if _ODD.search(value):
             return exp.cast(exp.HexString(this=value.encode("utf-8").hex()), "string")
         case "string":

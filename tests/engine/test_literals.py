@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("value", "type_", "expected"),
     [
-        (5, "int", "CAST(5 AS INT)"),
-        (-5, "bigint", "CAST(-5 AS BIGINT)"),
+        (5, "int", "5"),
+        (-5, "bigint", "-5L"),
+        (-127, "tinyint", "-127Y"),
+        (-(2**15), "smallint", "CAST('-32768' AS SMALLINT)"),
         (-(2**63), "bigint", "CAST('-9223372036854775808' AS BIGINT)"),
         ("12.50", "decimal(10,2)", "CAST('12.50' AS DECIMAL(10, 2))"),
         ("2026-01-31", "date", "CAST('2026-01-31' AS DATE)"),
@@ -43,7 +45,9 @@ def test_types_without_literals(type_: str) -> None:
 
 VALUES: dict[str, list[Any]] = {
     "bigint": [0, -1, 2**63 - 1, -(2**63)],
-    "tinyint": [-128, 127],
+    "int": [0, 2**31 - 1, -(2**31), -(2**31) + 1],
+    "smallint": [2**15 - 1, -(2**15), -(2**15) + 1],
+    "tinyint": [-128, -127, 127],
     "decimal(38,10)": [Decimal("0.0000000001"), Decimal("-9999999999999999999999999999.9999999999")],
     "date": [date(1, 1, 1), date(1969, 12, 31), date(9999, 12, 31)],
     # The hour that European summer time ends in occurs twice.
