@@ -19,7 +19,8 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log_files import AS_STORED, in_old_calendar, open_state
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.state_files import Apart, files_of, put_together, replace_rows, take_files_apart
+from ivm_core.engine.split_state import Apart, files_of, take_files_apart
+from ivm_core.engine.state_files import put_together, replace_rows
 from ivm_core.errors import ConcurrentCommit
 
 logger = logging.getLogger(__name__)

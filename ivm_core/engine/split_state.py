@@ -1,11 +1,112 @@
-"""Which rows of a state a batch may touch."""
+"""Which files and rows of a state a batch may touch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
+import deltalake
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from ivm_core.engine.log_files import AS_STORED, ODD
+from ivm_core.engine.small import HERE
+
+MOST_BYTES = (
+    512 * 1024**2
+)  # of files that this process writes anew in one batch; in memory they take several times that
+MOST_FILES = 256
+MOST_HELD = 1024**3  # of stored rows in memory at a time
+_FORMAT = ds.ParquetFileFormat(read_options=AS_STORED)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The rows of one file that a batch does not touch, read again when they are written: ``others`` tells which."""
+
+    stored: ds.Dataset
+    others: pa.ChunkedArray
+    decoded_bytes: int
+
+    def rows(self) -> pa.Table:
+        """Read them."""
+        return self.stored.to_table().filter(self.others)
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return int(pc.sum(self.others).as_py() or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The rows of some files: those that a batch may touch, and the others, which are held as long as they are not too many.
+
+    All other files hold no row that it touches.
+    """
+
+    shown: pa.Table
+    aside: pa.Table
+    files: tuple[tuple[str, int], ...]  # path in the table, bytes
+    left: tuple[Left, ...] = ()
+
+
+def files_of(table: deltalake.DeltaTable) -> tuple[tuple[str, int], ...]:
+    """The paths of the table's files, and their bytes."""
+    actions = pa.table(table.get_add_actions(flatten=True))
+    return tuple(zip(actions.column("path").to_pylist(), actions.column("size_bytes").to_pylist(), strict=True))
+
+
+def take_files_apart(
+    folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, batch: pa.Table, keys: Sequence[str]
+) -> Apart | None:
+    """The stored rows whose every key is among the batch's values of that column, and those beside them in their files.
+
+    None where all keys are of types that are not compared here, and where there is more than this process should read.
+    """
+    files, values = files_of(table), values_of_keys(schema, batch, keys)
+    if not values or len(files) > MOST_FILES or any(ODD.search(path) for path, _ in files):
+        return None
+    found, shown, aside = [], [schema.empty_table()], [schema.empty_table()]
+    left: list[Left] = []
+    # Small files first: held, they are written together.
+    for path, size in sorted(files, key=lambda file: file[1]):
+        stored = stored_rows(folder, [path], schema)
+        touched, number = touched_rows(partial(_column, stored), values, enough=2 * batch.num_rows)
+        if number == 0:
+            continue
+        found.append((path, size))
+        held, decoded = sum(part.nbytes for part in (*shown, *aside)), decoded_bytes([folder / path])
+        if sum(size for _, size in found) > MOST_BYTES or held + decoded > MOST_HELD:
+            return None
+        rows, others = stored.to_table(), pc.invert(touched)
+        shown.append(rows.filter(touched))
+        if held + decoded <= MOST_HELD // 2:
+            aside.append(rows.filter(others))
+        else:
+            left.append(Left(stored, others, decoded))
+        if sum(part.num_rows for part in shown) > HERE:
+            return None
+    return Apart(pa.concat_tables(shown), pa.concat_tables(aside), tuple(found), tuple(left))
+
+
+def stored_rows(folder: Path, paths: Iterable[str], schema: pa.Schema) -> ds.Dataset:
+    """The rows of some of a table's files."""
+    return ds.dataset([str(folder / path) for path in paths], schema=schema, format=_FORMAT)
+
+
+def decoded_bytes(files: Iterable[Path]) -> int:
+    """How much memory the files' rows take at least: before compression, as their footers have it."""
+    footers = map(pq.read_metadata, files)
+    return sum(footer.row_group(n).total_byte_size for footer in footers for n in range(footer.num_row_groups))
+
+
+def _column(stored: ds.Dataset, name: str) -> pa.ChunkedArray:
+    return stored.to_table(columns=[name]).column(name)
 
 
 def values_of_keys(state: pa.Schema, batch: pa.Table, keys: Sequence[str]) -> dict[str, pa.Array]:

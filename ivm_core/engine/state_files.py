@@ -10,9 +10,8 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,82 +20,20 @@ import deltalake
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from ivm_core.engine.bits import difference, viewed
 from ivm_core.engine.feed_files import CHANGE_TYPE
 from ivm_core.engine.log_entries import commit_file
-from ivm_core.engine.log_files import AS_STORED, ODD
+from ivm_core.engine.log_files import ODD
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.small import HERE
-from ivm_core.engine.split_state import touched_rows, values_of_keys
+from ivm_core.engine.split_state import MOST_BYTES, MOST_HELD, Apart, decoded_bytes, files_of, stored_rows
 from ivm_core.plan.nodes import WEIGHT
 
-MOST_BYTES = (
-    128 * 1024**2
-)  # of files that this process writes anew in one batch; in memory they take several times that
-MOST_FILES = 256
-MOST_HELD = 1024**3  # of rows beside those that are touched, in memory
 _ROWS_OF_A_FILE = 1_000_000
 _WRITERS = 4  # files written at a time
 _ROWS_OF_A_GROUP = 256 * 1024
 _LONGEST_TEXT = 32  # characters of a string in a file's statistics, as Delta has it
-_FORMAT = ds.ParquetFileFormat(read_options=AS_STORED)
-
-
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """The rows of some files: those that a batch may touch, and the others. All other files hold no row that it touches."""
-
-    shown: pa.Table
-    aside: pa.Table
-    files: tuple[tuple[str, int], ...]  # path in the table, bytes
-
-
-def files_of(table: deltalake.DeltaTable) -> tuple[tuple[str, int], ...]:
-    """The paths of the table's files, and their bytes."""
-    actions = pa.table(table.get_add_actions(flatten=True))
-    return tuple(zip(actions.column("path").to_pylist(), actions.column("size_bytes").to_pylist(), strict=True))
-
-
-def take_files_apart(
-    folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, batch: pa.Table, keys: Sequence[str]
-) -> Apart | None:
-    """The stored rows whose every key is among the batch's values of that column, and those beside them in their files.
-
-    None where all keys are of types that are not compared here, and where there is more than this process holds.
-    """
-    files, values = files_of(table), values_of_keys(schema, batch, keys)
-    if not values or len(files) > MOST_FILES or any(ODD.search(path) for path, _ in files):
-        return None
-    found, shown, aside = [], [schema.empty_table()], [schema.empty_table()]
-    for path, size in files:
-        stored = ds.dataset(str(folder / path), schema=schema, format=_FORMAT)
-        touched, number = touched_rows(partial(_column, stored), values, enough=2 * batch.num_rows)
-        if number == 0:
-            continue
-        found.append((path, size))
-        if sum(size for _, size in found) > MOST_BYTES:
-            return None
-        if sum(part.nbytes for part in (*shown, *aside)) + _decoded_bytes(folder / path) > MOST_HELD:
-            return None
-        rows = stored.to_table()
-        shown.append(rows.filter(touched))
-        aside.append(rows.filter(pc.invert(touched)))
-        if sum(part.num_rows for part in shown) > HERE:
-            return None
-    return Apart(pa.concat_tables(shown), pa.concat_tables(aside), tuple(found))
-
-
-def _decoded_bytes(file: Path) -> int:
-    """How much memory the file's rows take at least: before compression, as its footer has it."""
-    footer = pq.read_metadata(file)
-    return sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
-
-
-def _column(stored: ds.Dataset, name: str) -> pa.ChunkedArray:
-    return stored.to_table(columns=[name]).column(name)
 
 
 def replace_rows(folder: Path, version: int, apart: Apart, rows: pa.Table, tag: CommitTag) -> bool:
@@ -108,16 +45,20 @@ def replace_rows(folder: Path, version: int, apart: Apart, rows: pa.Table, tag: 
     if changes.num_rows == 0:
         return False
     now = time.time_ns() // 1_000_000
-    everything = pa.concat_tables([apart.aside, rows])
-    written = _write(folder, "part", everything, now)
+    held = pa.concat_tables([apart.aside, rows])
+    at_a_time = MOST_HELD // max([1, *(part.decoded_bytes for part in apart.left)])
+    written = [
+        *_write(folder, "part", _slices(held), now),
+        *_write(folder, "part", [part.rows for part in apart.left], now, at_a_time),
+    ]
     # Where no file goes the new ones are the feed.
-    feed = _write(folder / "_change_data", "cdc", changes, now) if apart.files else []
+    feed = _write(folder / "_change_data", "cdc", _slices(changes), now) if apart.files else []
     inserted = pc.sum(pc.equal(changes.column(CHANGE_TYPE), "insert")).as_py()
     metrics = {
         "numTargetRowsInserted": inserted,
         "numTargetRowsUpdated": 0,
         "numTargetRowsDeleted": changes.num_rows - inserted,
-        "numOutputRows": everything.num_rows,
+        "numOutputRows": held.num_rows + sum(part.number for part in apart.left),
         "numTargetFilesAdded": len(written),
         "numTargetFilesRemoved": len(apart.files),
     }
@@ -147,15 +88,15 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
     found: list[tuple[str, int]] = []
     stored = held = 0
     for path, size in small:
-        stored, held = stored + size, held + _decoded_bytes(folder / path)
+        stored, held = stored + size, held + decoded_bytes([folder / path])
         if stored > MOST_BYTES or held > MOST_HELD:
             break
         found.append((path, size))
     if len(found) < 2:
         return False
-    rows = ds.dataset([str(folder / path) for path, _ in found], schema=schema, format=_FORMAT).to_table()
+    rows = stored_rows(folder, (path for path, _ in found), schema).to_table()
     now, version = time.time_ns() // 1_000_000, int(table.version())
-    written = _write(folder, "part", rows, now)
+    written = _write(folder, "part", _slices(rows), now)
     metrics = {"numAddedFiles": len(written), "numRemovedFiles": len(found)}
     actions = [
         {"commitInfo": _commit_info(now, version, "OPTIMIZE", metrics)},
@@ -175,22 +116,30 @@ def _changes(old: pa.Table, new: pa.Table) -> pa.Table:
     return viewed(net, old.schema.types).append_column(CHANGE_TYPE, kinds)
 
 
-def _write(folder: Path, prefix: str, rows: pa.Table, now: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Write the rows as files, some at a time; of each what its action says, and its statistics."""
+def _slices(rows: pa.Table) -> list[Callable[[], pa.Table]]:
+    return [partial(rows.slice, start, _ROWS_OF_A_FILE) for start in range(0, rows.num_rows, _ROWS_OF_A_FILE)]
+
+
+def _write(
+    folder: Path, prefix: str, parts: Sequence[Callable[[], pa.Table]], now: int, at_a_time: int = _WRITERS
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Write the parts' rows as files, some parts at a time; of each file what its action says, and its statistics."""
     folder.mkdir(exist_ok=True)
-    starts = range(0, rows.num_rows, _ROWS_OF_A_FILE)
 
-    def write(start: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        part = rows.slice(start, _ROWS_OF_A_FILE)
-        name = f"{prefix}-{start // _ROWS_OF_A_FILE:05}-{uuid.uuid4()}-c000.snappy.parquet"
-        _write_file(folder / name, part)
-        size = (folder / name).stat().st_size
-        return {"path": name, "partitionValues": {}, "size": size, "modificationTime": now}, _statistics(part)
+    def write(part: Callable[[], pa.Table]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        return [_written(folder, prefix, rows(), now) for rows in _slices(part())]
 
-    if len(starts) < 2:
-        return [write(start) for start in starts]
-    with ThreadPoolExecutor(_WRITERS) as pool:
-        return list(pool.map(write, starts))
+    if len(parts) < 2:
+        return [file for part in parts for file in write(part)]
+    with ThreadPoolExecutor(max(1, min(_WRITERS, at_a_time))) as pool:
+        return [file for files in pool.map(write, parts) for file in files]
+
+
+def _written(folder: Path, prefix: str, rows: pa.Table, now: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    name = f"{prefix}-00000-{uuid.uuid4()}-c000.snappy.parquet"
+    _write_file(folder / name, rows)
+    size = (folder / name).stat().st_size
+    return {"path": name, "partitionValues": {}, "size": size, "modificationTime": now}, _statistics(rows)
 
 
 def _write_file(file: Path, rows: pa.Table) -> None:

@@ -19,7 +19,7 @@ from ivm_core.engine.prune import key_predicate
 from ivm_core.engine.queries import fetch, frame_of
 from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.engine.snapshots import quoted
-from ivm_core.engine.state_files import Apart
+from ivm_core.engine.split_state import Apart
 from ivm_core.engine.write_bag import write_bag
 from ivm_core.engine.write_directly import merge_directly
 from ivm_core.engine.write_whole import write_whole

@@ -22,7 +22,7 @@ from ivm_core.plan.types import is_comparable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from ivm_core.engine.state_files import Apart
+    from ivm_core.engine.split_state import Apart
     from ivm_core.engine.write import Writing
 
 _ADDED = "__ivm_added"

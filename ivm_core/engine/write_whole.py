@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ivm_core.engine.direct import DirectState
-    from ivm_core.engine.state_files import Apart
+    from ivm_core.engine.split_state import Apart
     from ivm_core.engine.write import Writing
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ import pytest
 from ivm_core.batch.classify import classify
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
-from ivm_core.engine import state_files
+from ivm_core.engine import split_state, state_files
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.feed_files import read_feed
 from ivm_core.engine.log import TableLog
@@ -129,6 +129,26 @@ def test_many_rows_are_written_as_several_files(location: str, monkeypatch: pyte
     assert len(files(location)) == 7 and feed(location, version) == [("delete", 0)]
 
 
+@pytest.mark.parametrize("rows_of_a_file", [4, 1000])
+def test_rows_beside_those_touched_need_not_be_held(
+    location: str, monkeypatch: pytest.MonkeyPatch, rows_of_a_file: int
+) -> None:
+    """Of many the rest is read again as it is written, file by file; of a file whose rows all go nothing is left."""
+    most = max(split_state.decoded_bytes([file]) for file in Path(location).glob("*.parquet"))
+    monkeypatch.setattr(split_state, "MOST_HELD", most + most // 2)
+    monkeypatch.setattr(state_files, "_ROWS_OF_A_FILE", rows_of_a_file)
+    state, before = opened(location), files(location)
+    apart = state.apart(keys(3, 15, None), ["k"])
+    assert apart is not None and len(apart.files) == 3
+    assert [part.number for part in apart.left] == [9, 9] and apart.aside.num_rows == 0
+    version = state.replace(apart, rows(15, 77), TAG)
+    assert stored(location) == expected(rows(*range(3), *range(4, 20), 77))
+    assert feed(location, version) == [("delete", 3), ("delete", None), ("delete", None), ("insert", 77)]
+    assert not files(location) & before and len(files(location)) == (7 if rows_of_a_file == 4 else 3)
+    [commit] = TableLog(location).commits(version - 1, version)
+    assert dict(commit.metrics)["numOutputRows"] == "20"
+
+
 def test_rows_that_stay_the_same_are_a_mark(location: str) -> None:
     state, before = opened(location), files(location)
     apart = state.apart(keys(3), ["k"])
@@ -156,7 +176,7 @@ def test_what_this_process_should_not_hold_is_left_to_spark(location: str, monke
     assert state.apart(pa.table({"k": ["3"]}), ["k"]) is None
     for limit in ("HERE", "MOST_BYTES", "MOST_FILES", "MOST_HELD"):
         with monkeypatch.context() as patched:
-            patched.setattr(state_files, limit, 1)
+            patched.setattr(split_state, limit, 1)
             assert state.apart(keys(3, 5), ["k"]) is None
 
 
