@@ -80,7 +80,7 @@ def take_files_apart(
         if number == 0:
             continue
         found.append((path, size))
-        held, decoded = sum(part.nbytes for part in (*shown, *aside)), decoded_bytes([folder / path])
+        held, decoded = sum(part.nbytes for part in (*shown, *aside)), decoded_bytes(folder / path)
         if sum(size for _, size in found) > MOST_BYTES or held + decoded > MOST_HELD:
             return None
         rows, others = stored.to_table(), pc.invert(touched)
@@ -99,10 +99,10 @@ def stored_rows(folder: Path, paths: Iterable[str], schema: pa.Schema) -> ds.Dat
     return ds.dataset([str(folder / path) for path in paths], schema=schema, format=_FORMAT)
 
 
-def decoded_bytes(files: Iterable[Path]) -> int:
-    """How much memory the files' rows take at least: before compression, as their footers have it."""
-    footers = map(pq.read_metadata, files)
-    return sum(footer.row_group(n).total_byte_size for footer in footers for n in range(footer.num_row_groups))
+def decoded_bytes(file: Path) -> int:
+    """How much memory the file's rows take at least: before compression, as its footer has it."""
+    footer = pq.read_metadata(file)
+    return sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
 
 
 def _column(stored: ds.Dataset, name: str) -> pa.ChunkedArray:

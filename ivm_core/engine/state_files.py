@@ -46,7 +46,7 @@ def replace_rows(folder: Path, version: int, apart: Apart, rows: pa.Table, tag: 
         return False
     now = time.time_ns() // 1_000_000
     held = pa.concat_tables([apart.aside, rows])
-    at_a_time = MOST_HELD // max([1, *(part.decoded_bytes for part in apart.left)])
+    at_a_time = MOST_HELD // max((part.decoded_bytes for part in apart.left), default=1)
     written = [
         *_write(folder, "part", _slices(held), now),
         *_write(folder, "part", [part.rows for part in apart.left], now, at_a_time),
@@ -88,7 +88,7 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
     found: list[tuple[str, int]] = []
     stored = held = 0
     for path, size in small:
-        stored, held = stored + size, held + decoded_bytes([folder / path])
+        stored, held = stored + size, held + decoded_bytes(folder / path)
         if stored > MOST_BYTES or held > MOST_HELD:
             break
         found.append((path, size))
@@ -131,7 +131,7 @@ def _write(
 
     if len(parts) < 2:
         return [file for part in parts for file in write(part)]
-    with ThreadPoolExecutor(max(1, min(_WRITERS, at_a_time))) as pool:
+    with ThreadPoolExecutor(min(_WRITERS, at_a_time)) as pool:
         return [file for files in pool.map(write, parts) for file in files]
 
 

@@ -134,7 +134,7 @@ def test_rows_beside_those_touched_need_not_be_held(
     location: str, monkeypatch: pytest.MonkeyPatch, rows_of_a_file: int
 ) -> None:
     """Of many the rest is read again as it is written, file by file; of a file whose rows all go nothing is left."""
-    most = max(split_state.decoded_bytes([file]) for file in Path(location).glob("*.parquet"))
+    most = max(split_state.decoded_bytes(file) for file in Path(location).glob("*.parquet"))
     monkeypatch.setattr(split_state, "MOST_HELD", most + most // 2)
     monkeypatch.setattr(state_files, "_ROWS_OF_A_FILE", rows_of_a_file)
     state, before = opened(location), files(location)
