@@ -5,7 +5,7 @@ PYTEST_ARGS ?=
 # Tests run in two processes, each with a Spark session of its own; a file's tests stay together.
 WORKERS ?= 2
 READY := .venv/.ready
-.PHONY: help setup demo test test-connect check fuzz fuzz-spark search mutate clean
+.PHONY: help setup demo test test-connect check charts fuzz fuzz-spark search mutate clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ check: $(READY) ## Check style, types and the direction of imports
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
+
+charts: $(READY) ## Draw the charts of docs/performance.md from its tables
+	@.venv/bin/python -m bench.doc_charts
 
 N ?= 20000
 SEED ?= 1

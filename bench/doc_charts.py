@@ -1,0 +1,88 @@
+"""``make charts``: the charts of docs/performance.md, drawn from its own tables, so that neither tells of other figures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.bench_result import Line, Lines
+from bench.line_chart import draw_lines
+from bench.report_page import BAR_HEIGHT, bar_chart, templates
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+IMAGES = ROOT / "docs" / "images"
+
+Rows = list[dict[str, str]]
+
+
+def charts(page: str) -> dict[str, str]:
+    """SVG by file name, from the page's Markdown. Raises ValueError where a table that is drawn is not in it."""
+    return {
+        "bench-tpch.svg": _tpch(_table(page, "view", "full refresh", "auto", "auto picked")),
+        "bench-dag.svg": _runs(_table(page, "run", "1"), _table(page, "batch", "every model by plain Spark")),
+    }
+
+
+def _tpch(rows: Rows) -> str:
+    views = [row for row in rows if not row["view"].startswith("**")]
+    views.sort(key=lambda row: -_number(row["ratio of auto"]))
+    bars = bar_chart(
+        [
+            (
+                row["view"],
+                (("delta", _number(row["auto"])), ("full", _number(row["full refresh"]))),
+                _number(row["ratio of auto"]),
+            )
+            for row in views
+        ]
+    )
+    title = "Seconds of a batch and of a full refresh, TPC-H at SF 10, 0.1 % changed"
+    return templates().get_template("bars.svg").render(chart=bars, title=title, bar_height=BAR_HEIGHT)
+
+
+def _runs(rows: Rows, batches: Rows) -> str:
+    models = _number(batches[0]["every model by plain Spark"])
+    # What a cell marks with an asterisk was measured otherwise than its neighbours.
+    points = [
+        (row.pop("run"), tuple((float(run), _number(cell)) for run, cell in row.items() if cell and "*" not in cell))
+        for row in rows
+    ]
+    lines = tuple(Line(name, kind, line) for (name, line), kind in zip(points, ("full", "delta"), strict=True))
+    chart = draw_lines(Lines(lines, "run after building", "seconds", level=models))
+    title = f"Seconds of a run of 48 views, 1 % changed; dashed: all models by plain Spark, {models:g} s"
+    return templates().get_template("lines.svg").render(chart=chart, title=title)
+
+
+def _table(page: str, *columns: str) -> Rows:
+    """The page's first table that has these columns: of each row the texts by column."""
+    for header, rows in _tables(page):
+        if set(columns) <= set(header):
+            return [dict(zip(header, row, strict=True)) for row in rows]
+    raise ValueError(f"{PAGE.name} has no table with the columns {', '.join(columns)}: name them again or draw others.")
+
+
+def _tables(page: str) -> Iterator[tuple[list[str], list[list[str]]]]:
+    block: list[list[str]] = []
+    for line in [*page.splitlines(), ""]:
+        if line.startswith("|"):
+            block.append([cell.strip() for cell in line.strip("|").split("|")])
+        elif block:
+            yield block[0], block[2:]  # between them is the line of dashes
+            block = []
+
+
+def _number(text: str) -> float:
+    """12.5 of ``12.5 s`` or of ``12.5×``."""
+    return float(text.removesuffix(" s").removesuffix("×"))
+
+
+def main() -> int:
+    for name, drawn in charts(PAGE.read_text("utf-8")).items():
+        (IMAGES / name).write_text(drawn, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
