@@ -14,16 +14,19 @@ from bench.report_page import count, seconds, times
 NOTES = (
     "Plain Spark runs every model with CREATE OR REPLACE TABLE … AS in the order of their dependencies, each reading the "
     "tables that the models before it wrote, in the same warm session.",
-    "After each change the group's run and plain Spark take turns in going first; then every view is compared with its "
-    "model's table. Changes are inserts into all raw tables but one, updates of three and deletes from two; each repetition "
-    "makes a further one. The first of each size is not counted; the initial build is measured once, and cold.",
+    "After each change the ways take turns in going first; then every view, and every hand-written model, is compared "
+    "with its model's table. Changes are inserts into all raw tables but one, updates of three and deletes from two; each "
+    "repetition makes a further one. The first of each size is not counted; the initial build is measured once, and cold.",
+    "By hand are incremental models as they are written with dbt, where a model has a key by which that pays "
+    "(bench/warehouse/by_hand): the changed keys by table_changes, their rows computed anew and merged, one after the other. "
+    "Of all models by hand the others are refreshed by plain Spark.",
     "A view's own seconds leave out what the whole group reads once; the group's seconds are those of the clock.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One view in one round."""
+    """One view in one round. ``by_hand_seconds``: of the hand-written incremental model, where there is one."""
 
     view: str
     strategy: str
@@ -31,6 +34,7 @@ class Model:
     full_seconds: float
     rows_changed: int | None = None
     equal: bool = True
+    by_hand_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,15 @@ class Round:
     @property
     def full_seconds(self) -> float:
         return sum(model.full_seconds for model in self.models)
+
+    @property
+    def by_hand_seconds(self) -> float | None:
+        """Seconds of all models, those that are written by hand as incremental ones; None where there is none."""
+        if all(model.by_hand_seconds is None for model in self.models):
+            return None
+        return sum(
+            model.full_seconds if model.by_hand_seconds is None else model.by_hand_seconds for model in self.models
+        )
 
 
 def describe(
@@ -94,6 +107,7 @@ def _name(percent: float) -> str:
 
 def _summary(percent: float, group: Sequence[Round]) -> dict[str, Any]:
     ratios = [one.full_seconds / one.group_seconds for one in group]
+    by_hand = [one.by_hand_seconds for one in group]
     picked = Counter(model.strategy for one in group for model in one.models)
     return {
         "percent": percent,
@@ -101,6 +115,11 @@ def _summary(percent: float, group: Sequence[Round]) -> dict[str, Any]:
         "full_seconds": middle([one.full_seconds for one in group]),
         "ratio": middle(ratios),
         "ratio_spread": spread(ratios),
+        "by_hand_seconds": middle(by_hand),
+        "by_hand_models": sum(model.by_hand_seconds is not None for model in group[0].models),
+        "by_hand_ratio": middle(
+            [spent / one.group_seconds for spent, one in zip(by_hand, group, strict=True) if spent]
+        ),
         "strategies": dict(picked),
         "rows_changed": middle([sum(one.rows.values()) for one in group]),
         "rows_read": middle([one.rows_read for one in group]),
@@ -118,6 +137,7 @@ def _whole(percent: float, group: Sequence[Round]) -> dict[str, Any]:
         "auto_seconds": found["group_seconds"],
         "ratio": found["ratio"],
         "ratio_spread": found["ratio_spread"],
+        "by_hand_seconds": found["by_hand_seconds"],
         "rows_changed": found["rows_changed"],
         "rows_read": found["rows_read"],
         "samples": {"group": [one.group_seconds for one in group], "full": [one.full_seconds for one in group]},
@@ -139,6 +159,7 @@ def _entries(percent: float, group: Sequence[Round]) -> list[dict[str, Any]]:
                 "incremental_seconds": None,
                 "auto_seconds": own,
                 "ratio": full / own if own and full else None,
+                "by_hand_seconds": middle([model.by_hand_seconds for model in models]),
                 "rows_changed": middle([model.rows_changed for model in models]),
                 "rows_read": None,
                 "equal": all(model.equal for model in models),
@@ -152,7 +173,7 @@ def _overview(summary: Sequence[Mapping[str, Any]]) -> Section:
         BarGroup(_name(one["percent"]), (("delta", one["group_seconds"]), ("full", one["full_seconds"])), one["ratio"])
         for one in summary
     )
-    names = ("group", "plain Spark", "ratio", "spread", "raw rows changed")
+    names = ("group", "plain Spark", "ratio", "spread", "by hand", "by hand / group", "raw rows changed")
     rows = tuple(
         (
             _name(one["percent"]),
@@ -160,6 +181,8 @@ def _overview(summary: Sequence[Mapping[str, Any]]) -> Section:
             seconds(one["full_seconds"]),
             times(one["ratio"]),
             " – ".join(times(value) for value in one["ratio_spread"]),
+            seconds(one["by_hand_seconds"]),
+            times(one["by_hand_ratio"]),
             count(int(one["rows_changed"])),
             ", ".join(f"{name} {number}" for name, number in sorted(one["strategies"].items())),
         )
@@ -175,7 +198,7 @@ def _overview(summary: Sequence[Mapping[str, Any]]) -> Section:
 
 
 def _section(percent: float, entries: Sequence[Mapping[str, Any]]) -> Section:
-    names = ("batch", "plain Spark", "ratio", "rows changed")
+    names = ("batch", "plain Spark", "ratio", "by hand", "rows changed")
     columns = (Column("view"), Column("strategy"), *(Column(name, True) for name in names), Column("equal"))
     rows = tuple(
         (
@@ -184,6 +207,7 @@ def _section(percent: float, entries: Sequence[Mapping[str, Any]]) -> Section:
             seconds(entry["auto_seconds"]),
             seconds(entry["full_seconds"]),
             times(entry["ratio"]),
+            seconds(entry["by_hand_seconds"]),
             count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
             "✓" if entry["equal"] else "✗",
         )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from bench.bench_result import BenchResult
+from bench.by_hand import HandWrittenModels
+from bench.by_hand_sql import SCHEMA as HAND_SCHEMA
 from bench.dag_report import Model, Round, describe
 from bench.demo_display import Display
 from bench.deployment import Deployment, Place, deployment, make_schemas, warm_session
@@ -27,7 +30,7 @@ INITIAL = 100.0  # the percentage under which the first build is told of
 class DagOptions:
     """``scale`` 1 has a million orders; ``percents``: sizes of the batches after the initial one.
 
-    ``warm_up``: make one change of each size more than is counted.
+    ``warm_up``: make one change of each size more than is counted. ``by_hand``: run the hand-written incremental models too.
     """
 
     scale: float = 0.1
@@ -35,6 +38,7 @@ class DagOptions:
     repeats: int = 5
     views: tuple[str, ...] = ()
     warm_up: bool = True
+    by_hand: bool = True
 
 
 def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
@@ -42,17 +46,19 @@ def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
     views = read_views([FOLDER / "views"], options.views)
     with warm_session(place, "dag") as spark:
         facts = environment(spark, place.driver_memory)
-        with deployment(place, "dag", spark, (*SCHEMAS, FULL_SCHEMA)) as opened:
+        with deployment(place, "dag", spark, (*SCHEMAS, FULL_SCHEMA, HAND_SCHEMA)) as opened:
             data = WarehouseData(options.scale)
             with display.step("Load raw tables"):
                 data.load(opened)
-                make_schemas(spark, FULL_SCHEMA)
+                make_schemas(spark, FULL_SCHEMA, HAND_SCHEMA)
             refused: dict[str, str] = {}
             rounds = [_build(opened, views, refused, display)]
             kept = tuple(view for view in views if view.name not in refused)
+            with display.step("Hand-written models"):
+                by_hand = HandWrittenModels.build(opened, kept if options.by_hand else ())
             loaded = data.orders
             for percent in options.percents:
-                found, loaded = _rounds(opened, kept, data, percent, loaded, options, display)
+                found, loaded = _rounds(opened, kept, by_hand, data, percent, loaded, options, display)
                 rounds += found
             unchanged = _unchanged(opened, options, display)
     return describe(asdict(options), facts, rounds, refused, unchanged)
@@ -83,30 +89,33 @@ def _build(place: Deployment, views: Sequence[ViewDefinition], refused: dict[str
 def _rounds(
     place: Deployment,
     views: Sequence[ViewDefinition],
+    by_hand: HandWrittenModels,
     data: WarehouseData,
     percent: float,
     loaded: int,
     options: DagOptions,
     display: Display,
 ) -> tuple[list[Round], int]:
-    """Rounds of changes, each followed by the group's run and by every model's; they take turns in going first.
+    """Rounds of changes, each followed by the group's run, by every model's and by the hand-written ones', in turns.
 
     A first one of each size is not counted where ``options`` say so. Also returns how many orders there are then.
     """
+    ways: list[Callable[[], Any]] = [
+        partial(place.meter.measure, partial(place.engine.maintain, raise_errors=False)),
+        partial(_run_models, place, views),
+        by_hand.run,
+    ]
     rounds: list[Round] = []
     turns = options.repeats + options.warm_up
     with display.step(f"{percent:g} % changed", turns * len(views)) as advance:
         for turn, (now, rows) in enumerate(data.changes(place.spark, percent, loaded, turns)):
-            fulls: dict[str, float] = {}
-            if turn % 2:
-                fulls = _run_models(place, views)
-            reports, cost = place.meter.measure(partial(place.engine.maintain, raise_errors=False))
-            if not fulls:
-                fulls = _run_models(place, views)
+            found = {way: ways[way]() for way in ((turn + step) % len(ways) for step in range(len(ways)))}
+            (reports, cost), fulls, hands = (found[way] for way in range(len(ways)))
             by_view = {report.view: report for report in reports}
             models = []
             for view in views:
                 report = by_view[view.name]
+                right = matches_full(place, view.name, view.name)
                 models.append(
                     Model(
                         view.name,
@@ -114,7 +123,8 @@ def _rounds(
                         report.seconds,
                         fulls[view.name],
                         report.rows_changed,
-                        matches_full(place, view.name, view.name),
+                        right and (view.name not in hands or by_hand.is_right(view.name)),
+                        hands.get(view.name),
                     )
                 )
                 advance(view.name)

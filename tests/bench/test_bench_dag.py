@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench.by_hand_sql import read_models
 from bench.dag_report import Model, Round, describe
 from bench.demo_display import Display
 from bench.deployment import Place
@@ -14,6 +15,7 @@ from ivm_core.delta.differentiate import differentiate
 from ivm_core.job.compile import compile_view
 from ivm_core.plan.definition import parse_table
 from ivm_core.plan.schema import TableSchema
+from ivm_core.plan.table_names import tables_of
 from tests.bench.benches import check_result
 
 
@@ -29,8 +31,20 @@ def test_every_view_of_the_warehouse_has_a_delta() -> None:
         schemas[view.name] = TableSchema(view.name, tuple((name, "string") for name in compiled.columns))
 
 
+def test_hand_written_models_read_each_other_and_raw_tables_only() -> None:
+    models = read_models(read_views([FOLDER / "views"]))
+    assert len(models) == len(list((FOLDER / "by_hand").glob("*.sql"))) >= 20
+    known = {file.stem for file in (FOLDER / "tables").glob("*.sql")}
+    tables = {f"wh_raw.{name}" for name in known}
+    for model in models:  # upstream first
+        assert set(model.key) <= set(model.query.named_selects)
+        assert set(model.reads) <= tables and set(tables_of(model.query)) <= tables, model.view
+        tables.add(model.view)
+
+
 def test_describes_rounds() -> None:
     model = Model("wh_gold.v", "incremental", 0.5, 2.0, 3)
+    by_hand = Model("wh_silver.w", "incremental", 0.5, 1.0, 3, by_hand_seconds=0.5)
     rounds = [
         Round(100.0, 4.0, (model,), {}),
         Round(1.0, 1.0, (model,), {"wh_raw.t": 5}),
@@ -39,6 +53,11 @@ def test_describes_rounds() -> None:
     result = describe({"scale": 0.1}, {}, rounds, {}, [0.3, 0.1, 0.2])
     assert result.summary["unchanged_seconds"] == 0.2
     assert [one["ratio"] for one in result.summary["batches"]] == [0.5, 3.0]
+    assert [one["by_hand_ratio"] for one in result.summary["batches"]] == [None, None]
+    with_others = describe({"scale": 0.1}, {}, [Round(1.0, 0.5, (model, by_hand), {})], {}, [0.3])
+    (batch,) = with_others.summary["batches"]
+    # Of all models by hand, one is refreshed whole.
+    assert (batch["by_hand_models"], batch["by_hand_seconds"], batch["by_hand_ratio"]) == (1, 2.5, 5.0)
 
 
 @pytest.mark.spark
@@ -48,6 +67,9 @@ def test_a_few_views_of_each_layer(place: Place) -> None:
     assert document["summary"]["refused"] == {}
     assert [one["percent"] for one in document["summary"]["batches"]] == [100.0, 2.0]
     assert document["summary"]["batches"][1]["rows_changed"] > 0
+    # Both strategies of dbt: merge, and delete+insert for the history.
+    assert document["summary"]["batches"][1]["by_hand_models"] == 4
+    assert document["summary"]["batches"][1]["by_hand_ratio"] > 0
     assert document["summary"]["unchanged_seconds"] > 0
 
 

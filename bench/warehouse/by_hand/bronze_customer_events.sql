@@ -1,0 +1,1 @@
+SELECT event_id FROM wh_raw.customer_events.changes

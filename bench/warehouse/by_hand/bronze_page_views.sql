@@ -1,0 +1,1 @@
+SELECT view_id FROM wh_raw.page_views.changes

@@ -1,0 +1,1 @@
+SELECT payment_id FROM wh_raw.payments.changes

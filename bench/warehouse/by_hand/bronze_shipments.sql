@@ -1,0 +1,1 @@
+SELECT shipment_id FROM wh_raw.shipments.changes

@@ -1,0 +1,1 @@
+SELECT category, product_id FROM wh_silver.sales.changes

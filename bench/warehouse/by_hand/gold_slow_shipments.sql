@@ -1,0 +1,1 @@
+SELECT shipment_id FROM wh_silver.deliveries.changes

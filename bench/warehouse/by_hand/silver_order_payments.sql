@@ -1,0 +1,1 @@
+SELECT order_id FROM wh_bronze.payments.changes

@@ -1,0 +1,1 @@
+SELECT product_id FROM wh_silver.product_history.changes
