@@ -14,12 +14,13 @@ from bench.report_page import count, seconds, times
 NOTES = (
     "Plain Spark runs every model with CREATE OR REPLACE TABLE … AS in the order of their dependencies, each reading the "
     "tables that the models before it wrote, in the same warm session.",
-    "After each change the ways take turns in going first; then every view, and every hand-written model, is compared "
-    "with its model's table. Changes are inserts into all raw tables but one, updates of three and deletes from two; each "
-    "repetition makes a further one. The first of each size is not counted; the initial build is measured once, and cold.",
-    "By hand are incremental models as they are written with dbt, where a model has a key by which that pays "
-    "(bench/warehouse/by_hand): the changed keys by table_changes, their rows computed anew and merged, one after the other. "
-    "Of all models by hand the others are refreshed by plain Spark.",
+    "After each change the ways take turns in going first; then every view is compared with its model's table, and after the "
+    "last change of each size every hand-written model. Changes are inserts into all raw tables but one, updates of three "
+    "and deletes from two; each repetition makes a further one. The first of each size is not counted; the initial build is "
+    "measured once, and cold.",
+    "By hand are incremental models as they are written with dbt, where a model has a key by which its rows can be found "
+    "(bench/warehouse/by_hand): the changed keys by Delta's change feed, their rows computed anew and merged, one after the "
+    "other. The other models are refreshed by plain Spark; their seconds are in the sum of all models by hand.",
     "A view's own seconds leave out what the whole group reads once; the group's seconds are those of the clock.",
 )
 

@@ -160,7 +160,7 @@ def dag(
     driver_memory: Memory = "3g",
     as_json: AsJson = False,
 ) -> None:
-    """A warehouse of 48 views, bronze to gold: the whole group against every model by plain Spark."""
+    """A warehouse of 48 views, bronze to gold: the whole group against every model by plain Spark, and by hand."""
     _check_installed()
     from bench.run_dag import DagOptions, run
 
