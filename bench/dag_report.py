@@ -91,7 +91,12 @@ def describe(
             "unchanged_spread": spread(unchanged),
         },
         tiles=(
-            *((times(one["ratio"]), f"faster than plain Spark, {_name(one['percent'])}") for one in summary),
+            *((times(one["ratio"]), f"the speed of plain Spark, {_name(one['percent'])}") for one in summary),
+            *(
+                (times(one["by_hand_ratio"]), f"the speed of models written by hand, {_name(one['percent'])}")
+                for one in summary
+                if one["by_hand_ratio"]
+            ),
             (seconds(middle(unchanged)), "for the group where nothing changed"),
         ),
         sections=(
