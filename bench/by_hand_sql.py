@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ivm_core.plan.definition import ViewDefinition
 
 SCHEMA = "bench_hand"
-_CHANGED, _COMPUTED, _SOURCE, _TARGET, _THERE = "changed_keys", "computed", "source", "target", "is_there"
+_CHANGES = "changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class HandWritten:
     @property
     def reads(self) -> tuple[str, ...]:
         """The tables whose changes it looks at."""
-        return tuple(dict.fromkeys(_owner(table) for table in self.changed.find_all(exp.Table) if _is_changes(table)))
+        tables = (table for table in self.changed.find_all(exp.Table) if table.catalog and table.name == _CHANGES)
+        return tuple(dict.fromkeys(f"{table.catalog}.{table.db}" for table in tables))
 
 
 def read_models(views: Iterable[ViewDefinition]) -> tuple[HandWritten, ...]:
@@ -76,76 +77,49 @@ def changes_name(table: str) -> str:
 def statements(model: HandWritten, by_hand: Iterable[str]) -> list[exp.Expr]:
     """What brings a model up to date, over the temporary views ``changes_name`` of what it looks at."""
     renamed = {view: hand_name(view) for view in by_hand}
-    changed = exp.select(*model.key).distinct().from_(_with_changes(model.changed).subquery("keys"))
-    changed = renaming(changed, renamed)
-    query = renaming(model.query, renamed)
+    changes = {f"{table}.{_CHANGES}": changes_name(table) for table in model.reads}
+    changed = exp.select(*model.key).distinct().from_(renaming(model.changed, renamed | changes).subquery("keys"))
     # Spark looks for the keys before it groups or numbers rows, where these do so by the keys.
     computed = (
-        exp.select(f"{_COMPUTED}.*", exp.alias_(exp.true(), _THERE))
-        .from_(query.subquery(_COMPUTED))
-        .join(_CHANGED, on=_same(model.key, _COMPUTED, _CHANGED), join_type="left semi")
+        exp.select("computed.*", "TRUE AS is_there")
+        .from_(renaming(model.query, renamed).subquery("computed"))
+        .join("changed", on=_same(model.key, "computed", "changed"), join_type="left semi")
     )
-    if model.unique:
-        return [_merge(model, changed, computed)]
     target = exp.to_table(hand_name(model.view))
-    delete = exp.Merge(
-        this=exp.alias_(target.copy(), _TARGET, table=True),
-        using=changed.subquery(_SOURCE),
-        on=_same(model.key, _TARGET, _SOURCE),
-        whens=exp.Whens(expressions=[exp.When(matched=True, then=exp.Var(this="DELETE"))]),
-    )
-    rows = exp.select(*model.query.named_selects).from_(computed.subquery()).with_(_CHANGED, changed)
-    return [delete, exp.insert(rows, target, columns=model.query.named_selects)]
+    return _merge(model, target, changed, computed) if model.unique else _replace(model, target, changed, computed)
 
 
-def _merge(model: HandWritten, changed: exp.Expr, computed: exp.Select) -> exp.Expr:
-    columns = model.query.named_selects
-    keys = [exp.alias_(exp.column(name, _CHANGED), f"key_{name}") for name in model.key]
+def _merge(model: HandWritten, target: exp.Table, changed: exp.Select, computed: exp.Select) -> list[exp.Expr]:
     source = (
-        exp.select(*keys, f"{_COMPUTED}.*")
-        .from_(_CHANGED)
-        .join(computed.subquery(_COMPUTED), on=_same(model.key, _CHANGED, _COMPUTED), join_type="left")
-        .with_(_CHANGED, changed)
+        exp.select(*(f"changed.{name} AS key_{name}" for name in model.key), "computed.*")
+        .from_("changed")
+        .join(computed.subquery("computed"), on=_same(model.key, "changed", "computed"), join_type="left")
+        .with_("changed", changed)
     )
-    there = exp.column(_THERE, _SOURCE)
-    values = [exp.column(name, _SOURCE) for name in columns]
-    update = exp.Update(
-        expressions=[exp.EQ(this=exp.column(name), expression=exp.column(name, _SOURCE)) for name in columns]
+    merge = exp.merge(
+        "WHEN MATCHED AND source.is_there IS NULL THEN DELETE",
+        "WHEN MATCHED THEN UPDATE SET *",
+        "WHEN NOT MATCHED AND source.is_there THEN INSERT *",
+        into=exp.alias_(target, "target", table=True),
+        using=source.subquery("source"),
+        on=exp.and_(*(f"target.{name} = source.key_{name}" for name in model.key)),
+        dialect="spark",
     )
-    insert = exp.Insert(
-        this=exp.Tuple(expressions=[exp.column(name) for name in columns]), expression=exp.Tuple(expressions=values)
-    )
-    gone = exp.Is(this=there.copy(), expression=exp.Null())
-    return exp.Merge(
-        this=exp.alias_(exp.to_table(hand_name(model.view)), _TARGET, table=True),
-        using=source.subquery(_SOURCE),
-        on=exp.and_(*(f"{_TARGET}.{name} = {_SOURCE}.key_{name}" for name in model.key)),
-        whens=exp.Whens(
-            expressions=[
-                exp.When(matched=True, condition=gone, then=exp.Var(this="DELETE")),
-                exp.When(matched=True, then=update),
-                exp.When(matched=False, condition=there, then=insert),
-            ]
-        ),
-    )
+    return [merge]
 
 
-def _with_changes(query: exp.Query) -> exp.Query:
-    """The query over the temporary views in place of the tables called ``….changes``."""
-    written = query.copy()
-    for table in list(written.find_all(exp.Table)):
-        if _is_changes(table):
-            table.replace(exp.alias_(exp.to_table(changes_name(_owner(table))), table.alias or "changes", table=True))
-    return written
+def _replace(model: HandWritten, target: exp.Table, changed: exp.Select, computed: exp.Select) -> list[exp.Expr]:
+    columns = model.query.named_selects
+    delete = exp.merge(
+        "WHEN MATCHED THEN DELETE",
+        into=exp.alias_(target, "target", table=True),
+        using=changed.subquery("source"),
+        on=_same(model.key, "target", "source"),
+        dialect="spark",
+    )
+    rows = exp.select(*columns).from_(computed.subquery()).with_("changed", changed)
+    return [delete, exp.insert(rows, target, columns=columns)]
 
 
 def _same(key: Iterable[str], left: str, right: str) -> exp.Condition:
     return exp.and_(*(f"{left}.{name} = {right}.{name}" for name in key))
-
-
-def _is_changes(table: exp.Table) -> bool:
-    return bool(table.catalog) and table.name == "changes"
-
-
-def _owner(table: exp.Table) -> str:
-    return f"{table.catalog}.{table.db}"

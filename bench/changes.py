@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from bench.deployment import log_of
 from bench.order_keys import LAST_SEQUENCE, loaded_orders
 from bench.refresh_functions import Stream
 from bench.tpch_data import SCHEMA, TABLES
-from ivm_core.engine.log import TableLog
-from ivm_core.engine.tables import describe_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,14 +36,14 @@ class Loaded:
     @classmethod
     def of(cls, spark: SparkSession) -> Loaded:
         names = [f"{SCHEMA}.{table}" for table in TABLES]
-        return cls(tuple((name, TableLog(describe_table(spark, name).location, spark).version()) for name in names))
+        return cls(tuple((name, log_of(spark, name).version()) for name in names))
 
     def restore(self, spark: SparkSession) -> None:
         """Bring the tables back by Delta's RESTORE: one more commit each, by which views move too."""
         from delta.tables import DeltaTable
 
         for name, version in self.versions:
-            log = TableLog(describe_table(spark, name).location, spark)
+            log = log_of(spark, name)
             last = log.commits(log.version() - 1, log.version())
             # What is as loaded, or was brought back already, needs no commit that its views would look at.
             if log.version() != version and (not last or last[0].operation != "RESTORE"):

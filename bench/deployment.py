@@ -14,7 +14,9 @@ from sqlglot import exp
 from bench.lock import alone
 from bench.meter import Meter
 from ivm_core import Engine
+from ivm_core.engine.log import TableLog
 from ivm_core.engine.session import check_java
+from ivm_core.engine.tables import describe_table
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -107,6 +109,11 @@ def drop_schemas(spark: SparkSession, *schemas: str) -> None:
     """Drop schemas where they exist, with their tables."""
     for schema in schemas:
         spark.sql(exp.Drop(tables=[_schema(schema)], kind="SCHEMA", exists=True, cascade=True).sql("spark")).collect()
+
+
+def log_of(spark: SparkSession, table: str) -> TableLog:
+    """The log of a table, by its name."""
+    return TableLog(describe_table(spark, table).location, spark)
 
 
 def _schema(name: str) -> exp.Table:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from bench.bench_result import Line, Lines
+from bench.deployment import ROOT
 from bench.line_chart import draw_lines
 from bench.report_page import BAR_HEIGHT, bar_chart, templates
 
-ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 IMAGES = ROOT / "docs" / "images"
 
@@ -44,15 +42,16 @@ def _tpch(rows: Rows) -> str:
 
 def _runs(rows: Rows, batches: Rows) -> str:
     models = _number(batches[0]["every model by plain Spark"])
-    # What a cell marks with an asterisk was measured otherwise than its neighbours.
-    points = [
-        (row.pop("run"), tuple((float(run), _number(cell)) for run, cell in row.items() if cell and "*" not in cell))
-        for row in rows
-    ]
-    lines = tuple(Line(name, kind, line) for (name, line), kind in zip(points, ("full", "delta"), strict=True))
+    lines = tuple(Line(row["run"], kind, _points(row)) for row, kind in zip(rows, ("full", "delta"), strict=True))
     chart = draw_lines(Lines(lines, "run after building", "seconds", level=models))
     title = f"Seconds of a run of 48 views, 1 % changed; dashed: all models by plain Spark, {models:g} s"
     return templates().get_template("lines.svg").render(chart=chart, title=title)
+
+
+def _points(row: dict[str, str]) -> tuple[tuple[float, float], ...]:
+    """Seconds by run, without those that an asterisk marks as measured otherwise than their neighbours."""
+    cells = [(run, cell) for run, cell in row.items() if run != "run" and cell and "*" not in cell]
+    return tuple((float(run), _number(cell)) for run, cell in cells)
 
 
 def _table(page: str, *columns: str) -> Rows:
@@ -78,11 +77,11 @@ def _number(text: str) -> float:
     return float(text.removesuffix(" s").removesuffix("×"))
 
 
-def main() -> int:
+def main() -> None:
+    """Draw each chart into its file."""
     for name, drawn in charts(PAGE.read_text("utf-8")).items():
         (IMAGES / name).write_text(drawn, "utf-8")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -48,14 +48,14 @@ def renaming(query: exp.Expression, renamed: Mapping[str, str]) -> exp.Expr:
     """The query as Spark spells it, with some of its tables under other names and the aliases that they had."""
     spelled = spell_for_spark(query)
     for table in tables_of(spelled):
-        other = renamed.get(f"{table.db}.{table.name}".lower())
+        other = renamed.get(".".join(part.name for part in table.parts).lower())
         if other is None:
             continue
         if not table.alias:
             table.set("alias", exp.TableAlias(this=table.this.copy()))
         target = exp.to_table(other)
-        table.set("this", target.this)
-        table.set("db", target.args["db"])
+        for part in ("this", "db", "catalog"):
+            table.set(part, target.args.get(part))
     return spelled
 
 

@@ -118,7 +118,7 @@ def _rounds(
                 right = matches_full(place, view.name, view.name)
                 # What a hand-written model once misses it lacks from then on: it is compared once for each size.
                 if turn == turns - 1 and view.name in hands:
-                    right &= by_hand.is_right(view.name)
+                    right = right and by_hand.is_right(view.name)
                 models.append(
                     Model(
                         view.name,

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot import exp
 
-from bench.deployment import Deployment, make_schemas
+from bench.deployment import Deployment, log_of, make_schemas
 from ivm_core.batch.volume import changed_rows
-from ivm_core.engine.log import TableLog
-from ivm_core.engine.tables import describe_table
 from ivm_core.plan.definition import parse_table
 
 if TYPE_CHECKING:
@@ -91,14 +89,10 @@ def _run(spark: SparkSession, folder: str, name: str, **arguments: int) -> None:
 
 
 def _newest(spark: SparkSession, table: str) -> int:
-    return _log(spark, table).version()
+    return log_of(spark, f"wh_raw.{table}").version()
 
 
 def _rows_since(spark: SparkSession, table: str, version: int) -> int:
     """Rows of change that the commits after a version made: an UPDATE's count twice."""
-    log = _log(spark, table)
+    log = log_of(spark, f"wh_raw.{table}")
     return changed_rows(log.commits(version, log.version()))
-
-
-def _log(spark: SparkSession, table: str) -> TableLog:
-    return TableLog(describe_table(spark, f"wh_raw.{table}").location, spark)
