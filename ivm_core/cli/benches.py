@@ -155,16 +155,18 @@ def dag(
     ] = None,
     views: Views = None,
     repeat: Repeat = 5,
+    by_hand: Annotated[bool, typer.Option(help="Also run incremental models written by hand, as with dbt.")] = True,
     out: Folder = None,
     master: Master = "local[*]",
     driver_memory: Memory = "3g",
     as_json: AsJson = False,
 ) -> None:
-    """A warehouse of 48 views, bronze to gold: the whole group against every model by plain Spark, and by hand."""
+    """A warehouse of 48 views, bronze to gold: the whole group against models by plain Spark, and by hand."""
     _check_installed()
     from bench.run_dag import DagOptions, run
 
-    options = DagOptions(scale, tuple(dict.fromkeys(percent or (1.0, 0.1))), repeat, tuple(views or ()))
+    percents = tuple(dict.fromkeys(percent or (1.0, 0.1)))
+    options = DagOptions(scale, percents, repeat, tuple(views or ()), by_hand=by_hand)
     _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
 
 

@@ -74,6 +74,13 @@ def test_a_few_views_of_each_layer(place: Place) -> None:
 
 
 @pytest.mark.spark
+def test_models_by_hand_may_be_left_out(place: Place) -> None:
+    options = DagOptions(0.0002, (2.0,), repeats=1, views=("stores",), warm_up=False, by_hand=False)
+    (_, batch) = check_result(run(options, place, Display(quiet=True)), place)["summary"]["batches"]
+    assert (batch["by_hand_models"], batch["by_hand_seconds"], batch["by_hand_ratio"]) == (0, None, None)
+
+
+@pytest.mark.spark
 @pytest.mark.slow
 def test_the_whole_warehouse(place: Place) -> None:
     document = check_result(run(DagOptions(0.002, (1.0, 0.1), repeats=2), place, Display(quiet=True)), place)
