@@ -18,6 +18,7 @@ from ivm_core.plan.nodes import WEIGHT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 HERE = 200_000  # rows up to which a relation is held by this process: Spark plans with its exact size, its values are at hand
 _PLAIN = ("tinyint", "smallint", "int", "bigint", "boolean", "date", "timestamp", "timestamp_ntz", "string", "binary")
@@ -107,9 +108,16 @@ def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelatio
             rows, schema = fetch(frame.limit(HERE + 1))
         except pa.ArrowInvalid:  # a missing struct of fields that are never NULL, which Arrow cannot tell
             return keep(frame)
-        if rows.num_rows <= HERE and all(is_plain(column.dataType.simpleString()) for column in schema.fields):
+        if rows.num_rows <= HERE and _are_plain(schema):
             return held(spark, rows)
-    return keep(frame)
+        return keep(frame)
+    kept = keep(frame)
+    if kept.rows > HERE or not _are_plain(kept.frame.schema):
+        return kept
+    # Many changes may leave few keys: what reads them next finds their values at hand, as if the changes were few.
+    rows, _ = fetch(kept.frame)
+    kept.release()
+    return held(spark, rows)
 
 
 def held(spark: SparkSession, rows: pa.Table) -> SmallRelation:
@@ -203,6 +211,10 @@ def _texts(values: Any, type_: str) -> list[Any]:
             return [None if value is None else f"{value:f}" for value in values.to_pylist()]
         case _:
             return [None if value is None else str(value) for value in values.to_pylist()]
+
+
+def _are_plain(schema: StructType) -> bool:
+    return all(is_plain(column.dataType.simpleString()) for column in schema.fields)
 
 
 def is_plain(type_: str) -> bool:
