@@ -23,7 +23,7 @@ from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.keys_here import distinct_here
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Applied, CommitTag, Relation, State, StateTarget
-from ivm_core.engine.small import HERE, SmallRelation, compute, held
+from ivm_core.engine.small import HERE, SmallRelation, brought_here, compute, held
 from ivm_core.engine.snapshots import is_small
 from ivm_core.engine.write import Writing, write
 from ivm_core.engine.write_whole import may_keep_rows
@@ -180,9 +180,8 @@ class _Work:
     def keep(self, name: str, frame: DataFrame | None = None) -> SmallRelation:
         """Compute a relation once, in memory, and call it ``name``; by default the one that has the name already."""
         few = sum(self._changed.values()) <= HERE
-        return self._keep_as(
-            name, compute(self.spark, frame if frame is not None else self.bindings.frame(name), few=few)
-        )
+        computed = compute(self.spark, frame if frame is not None else self.bindings.frame(name), few=few)
+        return self._keep_as(name, brought_here(self.spark, computed))
 
     def _keep_as(self, name: str, relation: SmallRelation) -> SmallRelation:
         self._computed.append(relation)

@@ -110,13 +110,20 @@ def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelatio
             return keep(frame)
         if rows.num_rows <= HERE and _are_plain(schema):
             return held(spark, rows)
-        return keep(frame)
-    kept = keep(frame)
-    if kept.rows > HERE or not _are_plain(kept.frame.schema):
+    return keep(frame)
+
+
+def brought_here(spark: SparkSession, kept: SmallRelation) -> SmallRelation:
+    """The relation held by this process where it turned out to have few rows, of plain types.
+
+    Many changes may leave few keys: what reads them next then finds their values at hand, as of few changes.
+    """
+    if kept.here is not None or kept.rows > HERE or not _are_plain(kept.frame.schema):
         return kept
-    # Many changes may leave few keys: what reads them next finds their values at hand, as if the changes were few.
-    rows, _ = fetch(kept.frame)
-    kept.release()
+    try:
+        rows, _ = fetch(kept.frame)
+    finally:
+        kept.release()
     return held(spark, rows)
 
 

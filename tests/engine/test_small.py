@@ -23,6 +23,8 @@ pytestmark = pytest.mark.spark
 def test_few_rows_of_plain_types_are_held_here(spark, monkeypatch, few, query, rows, added, removed, is_here):
     monkeypatch.setattr(small, "HERE", 10)
     relation = small.compute(spark, spark.sql(query), few=few)
+    assert few or relation.here is None
+    relation = small.brought_here(spark, relation)
     try:
         assert (relation.rows, relation.added, relation.removed) == (rows, added, removed)
         assert (relation.here is not None) is is_here

@@ -13,7 +13,10 @@ from tests.maintain.database import Database, first_mix, groups_vanish_and_table
 pytestmark = pytest.mark.spark
 
 SOME = ("not_exists", "window", "count_distinct", "left_join", "nested_aggregate", "except_all")
-VIEWS = [pytest.param(SOME, id="some"), pytest.param(tuple(case.name for case in CASES), id="all", marks=pytest.mark.slow)]
+VIEWS = [
+    pytest.param(SOME, id="some"),
+    pytest.param(tuple(case.name for case in CASES), id="all", marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize("names", VIEWS)
@@ -45,5 +48,7 @@ def test_views_follow_more_changes_than_this_process_holds(spark, tmp_path, monk
 
 def _over(schema: str, query: str) -> str:
     for table in ("fact", "dim", "other"):
-        query = query.replace(f"FROM {table}", f"FROM {schema}.{table}").replace(f"JOIN {table}", f"JOIN {schema}.{table}")
+        query = query.replace(f"FROM {table}", f"FROM {schema}.{table}").replace(
+            f"JOIN {table}", f"JOIN {schema}.{table}"
+        )
     return query
