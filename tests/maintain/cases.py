@@ -18,6 +18,14 @@ class Case:
     strategy: str = "incremental"
     floats: bool = False  # columns that float aggregates make: compared after rounding
 
+    def over(self, schema: str) -> str:
+        """The query over the tables of a schema."""
+        query = self.query
+        for table in TABLES:
+            for word in ("FROM", "JOIN"):
+                query = query.replace(f"{word} {table}", f"{word} {schema}.{table}")
+        return query
+
 
 CASES = (
     Case("filter", "SELECT id, amount FROM fact WHERE amount > 10 AND g <> 'x'"),

@@ -29,7 +29,7 @@ def test_views_follow_more_changes_than_this_process_holds(spark, tmp_path, monk
     monkeypatch.setattr(small, "keep", lambda frame: kept.append(keep(frame)) or kept[-1])
     schema = f"many_{len(names)}"
     database = Database(spark, schema, seed=5)
-    queries = {case.name: _over(schema, case.query) for case in CASES if case.name in names}
+    queries = {case.name: case.over(schema) for case in CASES if case.name in names}
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as engine:
         engine.register_table(f"{schema}.fact", primary_key=["id"])
         for name, query in queries.items():
@@ -44,11 +44,3 @@ def test_views_follow_more_changes_than_this_process_holds(spark, tmp_path, monk
                 assert not difference(engine.read(f"m.{name}"), spark.sql(query)), name
             assert held and max(held) <= 4
             assert any(relation.rows > 4 for relation in kept)
-
-
-def _over(schema: str, query: str) -> str:
-    for table in ("fact", "dim", "other"):
-        query = query.replace(f"FROM {table}", f"FROM {schema}.{table}").replace(
-            f"JOIN {table}", f"JOIN {schema}.{table}"
-        )
-    return query

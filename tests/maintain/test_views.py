@@ -27,17 +27,11 @@ def engine(spark, database, tmp_path_factory):
         spark.sql("USE default")
 
 
-def qualify(query: str) -> str:
-    for table in ("fact", "dim", "other"):
-        query = query.replace(f"FROM {table}", f"FROM cases.{table}").replace(f"JOIN {table}", f"JOIN cases.{table}")
-    return query
-
-
 @pytest.fixture(scope="module")
 def views(engine):
     for case in CASES:
         policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW v.{case.name} {policy} AS {qualify(case.query)}")
+        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW v.{case.name} {policy} AS {case.over('cases')}")
     return [case.name for case in CASES]
 
 
@@ -50,7 +44,7 @@ ORDINARY = [
 
 
 def check(engine, spark, case, what):
-    found = difference(engine.read(f"v.{case.name}"), spark.sql(qualify(case.query)), case.floats)
+    found = difference(engine.read(f"v.{case.name}"), spark.sql(case.over("cases")), case.floats)
     assert not found, f"{case.name} after {what}: {found[:6]}"
 
 
