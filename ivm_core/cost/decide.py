@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ivm_core.cost.estimate import full_seconds, incremental_seconds, least_seconds
+from ivm_core.cost.estimate import OF_BUILDING, full_seconds, incremental_seconds, least_seconds
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.errors import NotIncrementalError
@@ -17,12 +17,13 @@ UNMEASURED_FRACTION = 0.3
 FEW_ROWS = 100_000
 # A batch that was never measured is not tried where its parts alone are expected to take so many full refreshes.
 HOPELESS = 4.0
-# What was measured once may have been so many times as long as usual: the session was cold, or others were computing.
-ONCE = 1.5
+# What was measured once may have been so many times as long as usual: the session was cold, or others were computing. A
+# refresh is fewer and longer queries than a batch, so that less of it was that.
+ONCE, REFRESHED_ONCE = 1.5, 1.25
 # What building a view took says little of a refresh: the session was cold, the tables were smaller. Where batches take
 # more than this part of it, one refresh is tried, once there are so many of them to compare it with; of small tables, which a
 # warm session reads in no time, also where building took so many times as long as a batch.
-UNSURE, ENOUGH, OF_SMALL_TABLES = 0.6, 2, 10.0
+UNSURE, ENOUGH, OF_SMALL_TABLES = OF_BUILDING, 2, 10.0
 # Data and clusters change, so the way that seems slower is tried again now and then: so rarely that all such tries take no
 # more than this part of the batches between them; and a refresh only where it seems at most ONCE times as long.
 TRIES_SHARE = 0.03
@@ -110,7 +111,7 @@ def _worth_trying(statistics: Statistics, slower: float, *, full: bool) -> bool:
     """True where the way that seems so many times slower was measured once only, or so long ago that a try costs little."""
     measured = [batch.number for batch in statistics.past if batch.full is full and not batch.first_build]
     once = len(measured) == 1
-    if once and slower < ONCE:
+    if once and slower < (REFRESHED_ONCE if full else ONCE):
         return True
     share = TRIES_SHARE_ONCE if once else TRIES_SHARE
     return bool(measured) and (statistics.past[0].number - measured[0]) * share >= slower - 1

@@ -20,6 +20,7 @@ PART_SECONDS = 0.03  # for planning and starting one of a job's parts, however f
 WORK_SHARE = 0.4  # of a batch: planning and running its parts, each about as long as another
 # A changed row takes so many times as long as a row of the tables in a full refresh: it is read, joined and merged alone.
 ROW_FACTOR = 10.0
+OF_BUILDING = 0.6  # what a refresh takes of what building took, which met a cold session
 ROW_SECONDS = 2e-5  # for a changed row where the refresh or the size of the tables is not known
 NOISE = 0.2  # usual relative error of a measured batch
 # Of what is guessed: the error of the fixed part, as a share of the longest measured batch, and the relative one of the slope.
@@ -56,7 +57,10 @@ def incremental_seconds(statistics: Statistics) -> float | None:
 def row_seconds(statistics: Statistics) -> float:
     """What one more changed row takes, before batches of several sizes were measured."""
     full = full_seconds(statistics)
-    return ROW_FACTOR * full / statistics.base_rows if full and statistics.base_rows else ROW_SECONDS
+    if not full or not statistics.base_rows:
+        return ROW_SECONDS
+    only_built = all(batch.first_build for batch in statistics.past if batch.full)
+    return ROW_FACTOR * full * (OF_BUILDING if only_built else 1.0) / statistics.base_rows
 
 
 def least_seconds(statistics: Statistics) -> float:
