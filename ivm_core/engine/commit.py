@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
 _TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 _USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_AUTO_COMPACT = "spark.databricks.delta.autoCompact.enabled"
 # Error conditions of optimistic concurrency control, and the classes of clients that do not pass conditions on.
 _CONFLICTS = (
     "DELTA_CONCURRENT_",
@@ -122,7 +123,8 @@ def _tagged(frame: DataFrame, tag: CommitTag) -> DataFrameWriter:
 
 @contextmanager
 def _session_tag(spark: SparkSession, tag: CommitTag) -> Iterator[None]:
-    values = {_TXN_APP_ID: tag.app_id, _TXN_VERSION: str(tag.txn_version)}
+    # A compaction behind the statement's commit would carry the same tag.
+    values = {_TXN_APP_ID: tag.app_id, _TXN_VERSION: str(tag.txn_version), _AUTO_COMPACT: "false"}
     if tag.user_metadata:
         values[_USER_METADATA] = tag.user_metadata
     before = {key: spark.conf.get(key, None) for key in values}

@@ -30,6 +30,10 @@ _PLAIN = frozenset(
 )
 
 
+# A file of the state is gone or damaged.
+UNREADABLE = (OSError, pa.ArrowException, DeltaError)
+
+
 @dataclass(frozen=True, slots=True)
 class DirectState:
     """A state table at one version."""

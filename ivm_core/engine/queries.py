@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from py4j.protocol import Py4JError
 
+from ivm_core.engine.failures import SPARK_FAILURES
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -53,6 +55,16 @@ def fetch(frame: DataFrame) -> tuple[pa.Table, StructType]:
         if schema is not None:
             return rows.cast(to_arrow_schema(schema, timezone="UTC")), schema
     return frame.toArrow(), frame.schema
+
+
+def try_fetch(frame: DataFrame) -> tuple[pa.Table, StructType] | None:
+    """As ``fetch``; None where the rows are more bytes than Spark hands over (``spark.driver.maxResultSize``)."""
+    try:
+        return fetch(frame)
+    except SPARK_FAILURES as error:
+        if "maxResultSize" in str(error):
+            return None
+        raise
 
 
 def types_of_rows(rows: pa.Table) -> StructType:

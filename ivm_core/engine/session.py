@@ -57,6 +57,9 @@ LOCAL_CONF = {
 SESSION_CONF = {
     # A commit whose answer was lost is recognised as one's own.
     "spark.databricks.delta.commit.idempotencyCheck.enabled": "true",
+    # Delta passes the rows of its change feed through Java's classes of days and instants. Those of old skip the days from
+    # 1582-10-05 to 14, and 2011-12-30 on Samoa's clock: a deletion of such a row would look for another one.
+    "spark.sql.datetime.java8API.enabled": "true",
 }
 _LOCAL_SHUFFLE_PARTITIONS_PER_CORE = 1
 _JAVA_ADVICE = (

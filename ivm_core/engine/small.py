@@ -13,7 +13,7 @@ from sqlglot import exp
 from ivm_core.apply.names import call, col, copies, named, number, signed
 from ivm_core.engine.literals import as_text, between, family, membership, widened
 from ivm_core.engine.on_demand import Made, made
-from ivm_core.engine.queries import fetch, frame_of, types_of_rows
+from ivm_core.engine.queries import frame_of, try_fetch, types_of_rows
 from ivm_core.plan.nodes import WEIGHT
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelatio
     """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold, of plain types."""
     if few:
         try:
-            rows, schema = fetch(frame.limit(HERE + 1))
+            found = try_fetch(frame.limit(HERE + 1))
         except pa.ArrowInvalid:  # a missing struct of fields that are never NULL, which Arrow cannot tell
             return keep(frame)
-        if rows.num_rows <= HERE and _are_plain(schema):
-            return held(spark, rows)
+        if found is not None and found[0].num_rows <= HERE and _are_plain(found[1]):
+            return held(spark, found[0])
     return keep(frame)
 
 
@@ -121,10 +121,14 @@ def brought_here(spark: SparkSession, kept: SmallRelation) -> SmallRelation:
     if kept.here is not None or kept.rows > HERE or not _are_plain(kept.frame.schema):
         return kept
     try:
-        rows, _ = fetch(kept.frame)
-    finally:
+        found = try_fetch(kept.frame)
+    except BaseException:
         kept.release()
-    return held(spark, rows)
+        raise
+    if found is None:  # few rows, but many bytes
+        return kept
+    kept.release()
+    return held(spark, found[0])
 
 
 def held(spark: SparkSession, rows: pa.Table) -> SmallRelation:

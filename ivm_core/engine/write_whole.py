@@ -9,13 +9,12 @@ import logging
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from deltalake.exceptions import DeltaError
 from sqlglot import exp
 
 from ivm_core.apply.names import call, named, signed
 from ivm_core.cost.model import Reason
 from ivm_core.engine import commit, rows_here
-from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.direct import UNREADABLE
 from ivm_core.engine.model import Applied, State
 from ivm_core.engine.queries import types_of_rows
 from ivm_core.engine.snapshots import quoted
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ivm_core.engine.direct import DirectState
-    from ivm_core.engine.split_state import Apart
     from ivm_core.engine.write import Writing
 
 logger = logging.getLogger(__name__)
@@ -74,9 +72,10 @@ def _replace_here(writing: Writing, frame: DataFrame) -> Applied | None:
         return None
     try:
         apart = direct.whole()
-    except (OSError, pa.ArrowException, DeltaError):
+    except UNREADABLE:
         return None
-    rows = _collect(writing, frame, apart) if apart.shown.nbytes <= _MOST_HELD else None
+    more = max(_FEW_MORE, apart.shown.num_rows)
+    rows = writing.collect(frame, apart, more) if apart.shown.nbytes <= _MOST_HELD else None
     fitted = direct.fitted(rows, columns) if rows is not None else None
     if fitted is None:
         return None
@@ -86,16 +85,6 @@ def _replace_here(writing: Writing, frame: DataFrame) -> Applied | None:
         return Applied(inserted=fitted.num_rows).at(direct.replace(apart, fitted, writing.tag))
     except pa.ArrowException as error:  # texts of more than 2 GiB, say; nothing is committed then
         logger.info("%s is overwritten by Spark: %s", writing.state.location, error)
-        return None
-
-
-def _collect(writing: Writing, frame: DataFrame, apart: Apart) -> pa.Table | None:
-    """The new rows; None where they are far more than the stored ones, or too many bytes for Spark to hand over."""
-    try:
-        return writing.collect(frame, apart, more=max(_FEW_MORE, apart.shown.num_rows))
-    except SPARK_FAILURES as error:
-        if "maxResultSize" not in str(error):
-            raise
         return None
 
 

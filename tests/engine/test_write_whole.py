@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from ivm_core.batch.classify import classify
 from ivm_core.batch.model import CommitClass
 from ivm_core.cost.model import Reason
-from ivm_core.engine import rows_here, write, write_whole
+from ivm_core.engine import queries, rows_here, write, write_whole
 from ivm_core.engine.log import TableLog
 from ivm_core.errors import QueryFails
 from ivm_core.settings import Settings
@@ -168,7 +168,7 @@ def _too_long_texts(*_: object) -> None:
 
 @pytest.mark.parametrize(
     ("module", "name", "value"),
-    [(write_whole, "_MOST_HELD", 0), (write, "fetch", _too_many_bytes), (rows_here, "bag_of", _too_long_texts)],
+    [(write_whole, "_MOST_HELD", 0), (queries, "fetch", _too_many_bytes), (rows_here, "bag_of", _too_long_texts)],
     ids=["in memory", "from Spark", "to Arrow"],
 )
 def test_too_many_bytes_are_written_by_spark(

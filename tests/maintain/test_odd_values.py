@@ -64,6 +64,27 @@ def test_instants_at_the_ends_of_time(engine, spark, zone):
         spark.conf.set("spark.sql.session.timeZone", before)
 
 
+def test_days_that_old_calendars_skip(engine, spark):
+    # With deletion vectors the changes are read by Delta, which once passed them through Java's old classes.
+    run(
+        spark,
+        "CREATE TABLE odd.days (id int, day date, at timestamp) USING DELTA TBLPROPERTIES "
+        "('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true')",
+        "INSERT INTO odd.days VALUES (0, DATE '1582-10-10', NULL), (1, DATE '2011-12-30', TIMESTAMP '1582-10-14 12:00:00')",
+    )
+    queries = {
+        "rows": "SELECT id, day, unix_micros(at) AS at FROM odd.days",
+        "groups": "SELECT day, count(*) AS n, max(at) AS last FROM odd.days GROUP BY day",
+    }
+    follow(
+        engine,
+        spark,
+        queries,
+        "INSERT INTO odd.days VALUES (2, DATE '1582-10-05', TIMESTAMP '1582-10-10 12:00:00'), (3, DATE '1500-02-28', NULL)",
+        "DELETE FROM odd.days WHERE id IN (0, 2)",
+    )
+
+
 def test_negative_zero_can_be_told_from_zero(engine, spark):
     run(
         spark,
