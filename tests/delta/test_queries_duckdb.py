@@ -82,13 +82,14 @@ def test_deltas_of_a_query(sql: str) -> None:
                     continue  # no view stands there
                 for name, statement in prepared.items():
                     found = _run(connection, statement)
-                    case = f"batch {number}, {name}\n{explain(plan)}\n{explain(forms[name])}"
                     if found is None:
-                        assert after is None, case
+                        right = after is None
                     elif after is None:
-                        assert sql in LENIENT, case
+                        right = sql in LENIENT
                     else:
-                        assert as_weights(found) == difference(after, earlier), case
+                        right = as_weights(found) == difference(after, earlier)
+                    # Written out where it fails only: as a tree a delta has up to 200,000 lines.
+                    assert right, f"batch {number}, {name}\n{explain(plan)}\n{explain(forms[name])}"
                 checked += after is not None
     assert checked
 
