@@ -330,6 +330,22 @@ def test_files_are_put_together_without_a_change(by_spark: str) -> None:
     assert not opened(by_spark).compact(1 << 20), "one file is as few as can be"
 
 
+@pytest.mark.spark
+def test_days_of_old_are_those_of_the_new_calendar_whatever_the_session_takes_them_for(spark, location: str) -> None:
+    old = rows(50).set_column(2, "day", pa.array([date(1500, 2, 10)]))
+    state = opened(location)
+    fitted = state.fitted(old)
+    assert fitted is not None
+    state.append(fitted, TAG)
+    mode = "spark.sql.parquet.datetimeRebaseModeInRead"
+    before = spark.conf.get(mode)
+    spark.conf.set(mode, "LEGACY")
+    try:
+        assert spark.read.format("delta").load(location).where("k = 50").first().day == date(1500, 2, 10)
+    finally:
+        spark.conf.set(mode, before)
+
+
 @pytest.mark.parametrize("key", ["legacyDateTime", "legacyINT96"])
 def test_files_in_the_old_calendar_are_left_to_spark(by_spark: str, key: str) -> None:
     [file] = Path(by_spark).glob("1.parquet")
