@@ -12,7 +12,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ivm_core.delta.keys import difference, distinct_keys, having_keys, is_net, net, touched_by
+from ivm_core.delta.keys import difference, distinct_keys, having_keys, is_net, net, touched_by, weighted
 from ivm_core.delta.states import Tables, after, before, is_failing
 from ivm_core.delta.subtracted import difference_of_groups, subtractable
 from ivm_core.delta.touched import touched_left
@@ -47,7 +47,7 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.raising import raise_where_positive
 from ivm_core.plan.remembered import remembered
 from ivm_core.plan.rewrite import with_sources
-from ivm_core.plan.schema import types_of
+from ivm_core.plan.types_plan import types_of, without_rows
 
 
 def differentiate(plan: Plan, changed: Tables) -> Plan:
@@ -161,10 +161,9 @@ def _join(plan: Join, changed: Tables) -> Plan:
             assert_never(kind)
 
 
-def empty(plan: Plan) -> Values:
+def empty(plan: Plan) -> Plan:
     """The delta of a relation that did not change."""
-    types = types_of(plan)
-    return Values((*plan.names, WEIGHT), (*(types.get(name) or "void" for name in plan.names), "bigint"))
+    return without_rows(weighted(plan, 1))
 
 
 def common_partition(window: Window) -> tuple[exp.Expression, ...]:

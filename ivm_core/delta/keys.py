@@ -6,6 +6,7 @@ Its columns are called ``__ivm_key_1`` …, so that they meet no column of the q
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
@@ -30,10 +31,11 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import as_operand, both, expect_expression, substitute
 from ivm_core.plan.schema import type_of, types_of
-from ivm_core.plan.types import holds_variants, is_comparable
+from ivm_core.plan.types import FRACTIONAL, holds_variants, is_comparable
 
 KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
 _COMPARED = f"{HIDDEN_PREFIX}compared_"
+_FLOATING = re.compile(r"\b(?:float|double)\b(?!:)")
 
 
 def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression], prefix: str = KEY_PREFIX) -> Aggregate:
@@ -145,23 +147,40 @@ def weighted(plan: Plan, weight: int) -> Project:
 
 
 def net(delta: Plan) -> Plan:
-    """Equal rows added up, those with weight 0 dropped; unchanged where a column is not known to be comparable."""
+    """Equal rows added up, those with weight 0 dropped; unchanged where a column is not known to be comparable.
+
+    -0.0 stays apart from 0.0, to which it is equal: what is computed above may tell them apart, as their texts do.
+    """
     types = types_of(delta)
     known = all(types[name] is not None and is_comparable(types[name]) for name in delta.names if name != WEIGHT)
-    return netted(delta) if known else delta
+    return netted(delta, signed=True) if known else delta
 
 
-def netted(delta: Plan) -> Plan:
-    """Equal rows added up, those with weight 0 dropped; variants are equal where what is compared in their place is."""
+def netted(delta: Plan, *, signed: bool = False) -> Plan:
+    """Equal rows added up, those with weight 0 dropped; variants are equal where what is compared in their place is.
+
+    ``signed``: -0.0 is not equal to 0.0. Spark's GROUP BY takes both for 0.0.
+    """
     types = types_of(delta)
-    odd = [name for name in delta.names if holds_variants(types[name])]
+    zeros = [name for name in delta.names if signed and _FLOATING.search(types[name] or "")]
+    odd = [*(name for name in delta.names if holds_variants(types[name])), *zeros]
     plain = keep(tuple(name for name in delta.names if name != WEIGHT and name not in odd))
-    compared = (Named(f"{_COMPARED}{name}", as_comparable(column(name), types[name]) or column(name)) for name in odd)
+    compared = [Named(f"{_COMPARED}{name}", as_comparable(column(name), types[name]) or column(name)) for name in odd]
+    compared += [Named(f"{_COMPARED}sign_{name}", _signs(name, types[name])) for name in zeros]
     any_of_equal = (Named(name, exp.AnyValue(this=column(name))) for name in odd)
     weight = Named(WEIGHT, exp.Sum(this=column(WEIGHT)))
     summed = Aggregate(delta, (*plain, *compared), (*any_of_equal, weight))
     rows = Filter(summed, exp.NEQ(this=column(WEIGHT), expression=exp.Literal.number(0)))
     return Project(rows, keep(delta.names)) if odd else rows
+
+
+def _signs(name: str, type_: str | None) -> exp.Expression:
+    """What tells the zeros of a column apart; of a column with parts all of them, as text."""
+    text = exp.cast(column(name), "string", dialect="spark")
+    if type_ not in FRACTIONAL:
+        return text
+    zero = exp.EQ(this=column(name), expression=exp.Literal.number(0))
+    return expect_expression(exp.Case(ifs=[exp.If(this=zero, true=text)]))
 
 
 def is_net(plan: Plan) -> bool:

@@ -30,8 +30,9 @@ from ivm_core.plan.nodes import (
     Values,
     Window,
 )
+from ivm_core.plan.normalize_conditions import is_false
 from ivm_core.plan.schema import types_of
-from ivm_core.plan.types_plan import unless_retyped
+from ivm_core.plan.types_plan import unless_retyped, without_rows
 
 
 def drop_empty(plan: Plan) -> Plan:
@@ -49,7 +50,9 @@ def drop_empty(plan: Plan) -> Plan:
         case Aggregate(source, keys):
             return _empty(plan) if keys and _is_empty(source) else plan
         case Join(left, right, kind):
-            return _join(plan, kind, _is_empty(left), _is_empty(right))
+            if _is_without_pairs(kind, _is_empty(left), _is_empty(right)):
+                return _empty(plan)
+            return left if kind is JoinKind.ANTI and _is_empty(right) else plan
         case SetOperation(left, right, kind, all_):
             if _is_empty(left) or (_is_empty(right) and kind is SetKind.INTERSECT):
                 return _empty(plan)
@@ -105,18 +108,16 @@ def _without_net(plan: Plan) -> Plan:
     return plan
 
 
-def _join(plan: Join, kind: JoinKind, no_left: bool, no_right: bool) -> Plan:
+def _is_without_pairs(kind: JoinKind, no_left: bool, no_right: bool) -> bool:
     match kind:
         case JoinKind.INNER | JoinKind.SEMI:
-            return _empty(plan) if no_left or no_right else plan
-        case JoinKind.ANTI:
-            return _empty(plan) if no_left else plan.left if no_right else plan
-        case JoinKind.LEFT:
-            return _empty(plan) if no_left else plan
+            return no_left or no_right
+        case JoinKind.ANTI | JoinKind.LEFT:
+            return no_left
         case JoinKind.RIGHT:
-            return _empty(plan) if no_right else plan
+            return no_right
         case JoinKind.FULL:
-            return _empty(plan) if no_left and no_right else plan
+            return no_left and no_right
         case _:
             assert_never(kind)
 
@@ -144,9 +145,23 @@ def _opposite(term: Plan) -> Plan | None:
 
 
 def _is_empty(plan: Plan) -> bool:
-    return isinstance(plan, Values) and not plan.rows
+    match plan:
+        case Values():
+            return not plan.rows
+        case Filter(source, condition):
+            return is_false(condition) or _is_empty(source)
+        case Project(source) | Distinct(source) | Window(source) | Generate(source) | Limit(source):
+            return _is_empty(source)
+        case Aggregate(source, keys):
+            return bool(keys) and _is_empty(source)
+        case UnionAll(inputs):
+            return all(_is_empty(source) for source in inputs)
+        case Join(left, right, kind):
+            return _is_without_pairs(kind, _is_empty(left), _is_empty(right))
+        case _:
+            return False
 
 
-def _empty(plan: Plan) -> Values:
-    types = types_of(plan)
-    return Values(plan.names, tuple(types.get(name) or "void" for name in plan.names))
+def _empty(plan: Plan) -> Plan:
+    """No rows under the plan's types; it stays where one of them is not known here, for what it meets in a union."""
+    return plan if None in types_of(plan).values() else without_rows(plan)

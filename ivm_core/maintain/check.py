@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from ivm_core.catalog.model import TableRecord
@@ -19,6 +20,7 @@ from ivm_core.plan.table_names import tables_of
 from ivm_core.plan.to_sql import to_sql
 
 Columns = tuple[tuple[str, str], ...]  # name and Spark type
+_OF_THE_FEED = ("_change_type", "_commit_version", "_commit_timestamp")
 
 
 def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledView, Columns]:
@@ -39,14 +41,16 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
             f"{definition.name}: the compiled query has the columns {', '.join(compiled.columns)}, Spark's own analysis "
             f"gives {', '.join(names)}. Give every column an alias with AS."
         )
-    for name, type_ in analysed:
-        if "interval " in type_:
-            raise DefinitionError(
-                f"{definition.name}: {name} is an {type_.upper()}, and Delta tables hold no intervals. CAST it to a STRING, or "
-                "compute with it where the view is read."
-            )
+    _check_columns(definition.name, analysed)
     if CLOCK not in compiled.tables:  # no table of that name could be analysed
         _check_types(definition.name, analysed, analyse(session.spark_with_names, to_sql(compiled.plan)))
+        if compiled.layout.stored != compiled.plan:
+            stored = analyse(session.spark_with_names, to_sql(compiled.layout.stored))
+            _check_columns(
+                definition.name,
+                tuple(each for each in stored if each[0] not in compiled.columns),
+                "kept beside its rows",
+            )
     if definition.policy is Policy.INCREMENTAL_STRICT:
         try:
             strategy_of(compiled)
@@ -62,6 +66,26 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
 def check_whole(session: Session, definition: ViewDefinition) -> None:
     """Check a definition with its MATERIALIZED CTEs in place, so that one that is wrong creates none of their views."""
     check_view(session, replace(definition, query=definition.whole, auxiliaries=(), policy=Policy.AUTO))
+
+
+def _check_columns(view: str, columns: Columns, where: str = "") -> None:
+    """Raise DefinitionError where a Delta table could not hold one of the columns, shown or kept beside them."""
+    for name, type_ in columns:
+        what = f"{name}, {where}," if where else name
+        if "interval " in type_:
+            raise DefinitionError(
+                f"{view}: {what} is an {type_.upper()}, and Delta tables hold no intervals. CAST it to a STRING, or "
+                "compute with it where the view is read."
+            )
+        if re.search(r"[<,:]void\b", type_):
+            raise DefinitionError(
+                f"{view}: {what} is an {type_.upper()}, and Delta tables hold no collections of NULLs without a type. CAST the "
+                "NULL, or the empty collection, to the type that is meant."
+            )
+        if name.lower() in _OF_THE_FEED:
+            raise DefinitionError(
+                f"{view}: {name} is a column of Delta's change data feed, which the view has too. Give it another name with AS."
+            )
 
 
 def _check_types(view: str, written: Columns, compiled: Columns) -> None:

@@ -21,6 +21,7 @@ from ivm_core.plan.types import (
     parse_type,
     simple_string,
 )
+from ivm_core.plan.types_functions import type_of_call
 
 Types = Mapping[str, Type | None]
 
@@ -145,7 +146,7 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
     ):  # fmt: skip
         if isinstance(expression, kinds):
             return answer
-    return None
+    return type_of_call(expression, of)
 
 
 def _constructed(expression: exp.Expr, input_types: Types) -> Type | None:

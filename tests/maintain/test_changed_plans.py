@@ -225,3 +225,19 @@ def test_a_cut_is_published_where_all_views_of_the_group_stand_at_it(place, spar
 def test_an_interval_is_no_column(place, item):
     with pytest.raises(DefinitionError, match=r"i is an .*INTERVAL.*CAST"):
         define(place(), f"SELECT id, {item} AS i FROM plans.t")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "SELECT id % 2 AS odd, cast(max(make_dt_interval(id)) AS string) AS m FROM plans.t GROUP BY id % 2",
+            "kept beside .* INTERVAL",
+        ),
+        ("SELECT id, array() AS z FROM plans.t", r"z is an ARRAY<VOID>.*CAST"),
+        ("SELECT id, x AS _change_type FROM plans.t", r"_change_type is a column of Delta's change data feed"),
+    ],
+)
+def test_what_no_delta_table_holds_is_refused(place, query, message):
+    with pytest.raises(DefinitionError, match=message):
+        define(place(), query)

@@ -90,8 +90,15 @@ def test_negative_zero_can_be_told_from_zero(engine, spark):
         spark,
         f"CREATE TABLE odd.t (id int, x double, y float) {FEED}",
         "INSERT INTO odd.t VALUES (1, -0.0D, -0.0F), (2, 0.0D, 0.0F), (3, 1.5D, 1.5F), (4, DOUBLE('NaN'), NULL)",
+        f"CREATE TABLE odd.u (id int, z int) {FEED}",
+        "INSERT INTO odd.u VALUES (2, 7)",
     )
     queries = {
+        "left": "SELECT t.id, CAST(t.x AS STRING) AS x, u.z FROM odd.t t LEFT JOIN odd.u u ON u.id = t.id",
+        "full": "SELECT t.id, CAST(array(t.x) AS STRING) AS x, u.z FROM odd.t t FULL JOIN odd.u u ON u.id = t.id",
+        "some": "SELECT id, CAST(y AS STRING) AS y FROM odd.t t WHERE EXISTS (SELECT 1 FROM odd.u u WHERE u.id = t.id)",
+        "none": "SELECT id, x, CAST(x AS STRING) AS text FROM odd.t WHERE id NOT IN (SELECT id FROM odd.u)",
+        "beside": "SELECT id, CAST(x AS STRING) AS x, count(*) OVER (PARTITION BY y) AS n FROM odd.t",
         "texts": "SELECT id, CAST(x AS STRING) AS x, CAST(y AS STRING) AS y FROM odd.t",
         "groups": "SELECT x, count(*) AS n FROM odd.t GROUP BY x",
         "spelled": "SELECT CAST(x AS STRING) AS x, count(*) AS n FROM odd.t GROUP BY CAST(x AS STRING)",
@@ -100,6 +107,8 @@ def test_negative_zero_can_be_told_from_zero(engine, spark):
         engine,
         spark,
         queries,
+        "INSERT INTO odd.u VALUES (1, 5)",
+        "INSERT INTO odd.t VALUES (5, -0.0D, 0.0F), (6, 0.0D, -0.0F)",
         "UPDATE odd.t SET x = -x, y = -y WHERE id = 2",
         "DELETE FROM odd.t WHERE id = 1",
         "UPDATE odd.t SET x = abs(x) WHERE id IN (2, 3)",
@@ -119,6 +128,12 @@ def test_variants_and_maps_are_carried_along(engine, spark):
         "sums": "SELECT variant_get(v, '$.a', 'int') AS a, count(*) AS n FROM odd.docs GROUP BY ALL",
         "paths": "SELECT id, v:a::int AS a, v:['b'].c[0]::string AS b FROM odd.docs WHERE v:a::int > 0 OR v:a IS NULL",
         "texts": "SELECT id, to_json(v) AS text, m FROM odd.docs",
+        "parts": "SELECT id, v:a AS a FROM odd.docs WHERE v:a IS NOT NULL",
+        "made": "SELECT id, parse_json(to_json(struct(id))) AS v, to_variant_object(struct(id)) AS o FROM odd.docs",
+        "beside": "SELECT d.id, q.v FROM odd.docs d LEFT JOIN (SELECT id, try_parse_json(to_json(m)) AS v FROM odd.docs) q "
+        "ON q.id = d.id + 1",
+        "kinds": "SELECT map_filter(m, (k, n) -> n > 1) AS some, count(*) AS n, count(DISTINCT map_filter(m, (k, n) -> n > 5)) AS d "
+        "FROM odd.docs GROUP BY 1",
     }
     follow(
         engine,
