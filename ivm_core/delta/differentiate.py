@@ -17,6 +17,7 @@ from ivm_core.delta.states import Tables, after, before, is_failing
 from ivm_core.delta.subtracted import difference_of_groups, subtractable
 from ivm_core.delta.touched import touched_left
 from ivm_core.plan.clock import CLOCK, clock_names
+from ivm_core.plan.empty import without_rows
 from ivm_core.plan.inexact import exact_keys
 from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.nodes import (
@@ -47,7 +48,7 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.raising import raise_where_positive
 from ivm_core.plan.remembered import remembered
 from ivm_core.plan.rewrite import with_sources
-from ivm_core.plan.types_plan import types_of, without_rows
+from ivm_core.plan.types_plan import types_of
 
 
 def differentiate(plan: Plan, changed: Tables) -> Plan:

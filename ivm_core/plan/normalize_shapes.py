@@ -6,8 +6,8 @@ from collections import Counter
 
 from sqlglot import exp
 
-from ivm_core.plan.nodes import Aggregate, Distinct, Filter, Named, Plan, Project, UnionAll, keep
-from ivm_core.plan.normalize_conditions import is_false
+from ivm_core.plan.empty import is_empty
+from ivm_core.plan.nodes import Aggregate, Distinct, Named, Plan, Project, UnionAll, keep
 from ivm_core.plan.rewrite import substitute
 from ivm_core.plan.types_plan import same_types, unless_retyped
 
@@ -54,7 +54,7 @@ def drop_empty_branch(plan: Plan) -> Plan:
     """A ∪ σ_false(B) → A."""
     if not isinstance(plan, UnionAll):
         return plan
-    live = tuple(source for source in plan.sources if not _is_empty(source)) or plan.sources[:1]
+    live = tuple(source for source in plan.sources if not is_empty(source)) or plan.sources[:1]
     return unless_retyped(plan, UnionAll(live))
 
 
@@ -69,15 +69,6 @@ def drop_distinct_over_groups(plan: Plan) -> Plan:
             kept = {c.expression.name for c in columns if isinstance(c.expression, exp.Column)}
             return inner if {key.name for key in keys} <= kept else plan
     return plan
-
-
-def _is_empty(plan: Plan) -> bool:
-    match plan:
-        case Filter(source, condition):
-            return is_false(condition) or _is_empty(source)
-        case Project(source):
-            return _is_empty(source)
-    return False
 
 
 def _is_cheap(expression: exp.Expression) -> bool:

@@ -26,7 +26,6 @@ from ivm_core.plan.nodes import (
     Values,
     Window,
 )
-from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.types import Type, common_type, parse_type, simple_string
 from ivm_core.plan.types_expression import type_of
 
@@ -119,24 +118,5 @@ def generated_columns(generator: exp.Expr, collection: Type | None) -> tuple[tup
 def unless_retyped(plan: Plan, rewritten: Plan) -> Plan:
     """The rewritten plan; the first one where columns might get other types by what was left out: '2' is not '2.00'."""
     types = types_of(plan)
-    kept = None not in types.values() and types_of(rewritten) == types
+    kept = rewritten != plan and None not in types.values() and types_of(rewritten) == types
     return rewritten if kept else plan
-
-
-def without_rows(plan: Plan) -> Plan:
-    """The relation of no rows under the plan's names and types.
-
-    Where a type is not known here, that is the plan itself over empty tables: Spark then gives the column its own type, and
-    whatever meets it in a union the one that both have.
-    """
-    types = types_of(plan)
-    if None not in types.values():
-        return Values(plan.names, tuple(str(types[name]) for name in plan.names))
-    return Filter(transform_up(plan, _emptied), exp.false())
-
-
-def _emptied(plan: Plan) -> Plan:
-    if not isinstance(plan, Scan | Changes | Values):
-        return plan
-    types = types_of(plan)
-    return Values(plan.names, tuple(types[name] or "void" for name in plan.names))
