@@ -66,6 +66,16 @@ def parse_type(text: Type) -> exp.DataType | None:
         return None
 
 
+def part_of(collection: Type | None, kind: exp.DType, place: int) -> Type | None:
+    """The type of an array's elements (0), of a map's keys (0) or values (1); None of what is not of that kind.
+
+    >>> part_of("map<string,array<int>>", exp.DType.MAP, 1)
+    'array<int>'
+    """
+    parsed = parse_type(collection) if collection else None
+    return simple_string(parsed.expressions[place]) if parsed is not None and parsed.this == kind else None
+
+
 def is_comparable(type_: Type | None) -> bool:
     """Whether values of the type can be joined by and ordered; unknown types are let through."""
     return type_ is None or _WITHOUT_ORDER.search(type_) is None

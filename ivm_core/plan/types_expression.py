@@ -19,6 +19,7 @@ from ivm_core.plan.types import (
     digits,
     literal_type,
     parse_type,
+    part_of,
     simple_string,
 )
 from ivm_core.plan.types_functions import type_of_call
@@ -103,7 +104,7 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
         case exp.ArrayAgg() | exp.ArrayUniqueAgg():
             element = of(_argument(expression))
             return f"array<{element}>" if element else None
-        case exp.Array() | exp.VarMap() | exp.Struct():
+        case exp.Array() | exp.VarMap() | exp.Map() | exp.Struct():
             return _constructed(expression, input_types)
         case exp.Lag() | exp.Lead():
             default = expression.args.get("default")
@@ -150,14 +151,14 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
 
 
 def _constructed(expression: exp.Expr, input_types: Types) -> Type | None:
-    """array(…), map(…) and struct(…)."""
+    """array(…), map(…), map_from_arrays(…) and struct(…)."""
     if isinstance(expression, exp.Array):
         element = common_type(*(type_of(item, input_types) for item in expression.expressions))
         return f"array<{element}>" if element else None
-    if isinstance(expression, exp.VarMap):
-        arrays = [type_of(expression.args[part], input_types) for part in ("keys", "values")]
-        inner = [kind.removeprefix("array<")[:-1] for kind in arrays if kind and kind.startswith("array<")]
-        return f"map<{','.join(inner)}>" if len(inner) == 2 else None
+    if isinstance(expression, exp.VarMap | exp.Map):
+        arrays = (type_of(expression.args[part], input_types) for part in ("keys", "values"))
+        key, value = (part_of(array, exp.DType.ARRAY, 0) for array in arrays)
+        return f"map<{key},{value}>" if key and value else None
     fields = []
     for item in expression.expressions:
         data_type = type_of(item.expression, input_types) if isinstance(item, exp.PropertyEQ) else None
@@ -281,7 +282,4 @@ def _field(data_type: Type | None, name: str) -> Type | None:
 
 
 def _element(data_type: Type | None) -> Type | None:
-    parsed = parse_type(data_type) if data_type else None
-    if parsed is None or parsed.this not in (exp.DType.ARRAY, exp.DType.MAP):
-        return None
-    return simple_string(parsed.expressions[-1])
+    return part_of(data_type, exp.DType.ARRAY, 0) or part_of(data_type, exp.DType.MAP, 1)

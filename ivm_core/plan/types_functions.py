@@ -1,7 +1,7 @@
 """The types of Spark's functions whose result has one type, or the type of an argument (Spark's function reference).
 
-By the name that sqlglot gives a function. None stands for "not known here": for functions that are not named below, and for
-arguments for which Spark's answer is another one.
+By the name that sqlglot gives a function, or an operator. None stands for "not known here": for functions that are not
+named below, and for arguments for which Spark's answer is another one.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from ivm_core.plan.functions import sql_name
-from ivm_core.plan.types import FRACTIONAL, INTEGRAL, Type, common_type, parse_type, simple_string
+from ivm_core.plan.types import FRACTIONAL, INTEGRAL, Type, common_type, parse_type, part_of, simple_string
 
-TypeOf = Callable[[object], Type | None]
+Types = list[Type | None]
 
 _BY_TYPE = {
     "boolean": "arrays_overlap forall contains is_nan isnull isnotnull equal_null is_valid_utf8 map_contains_key",
     "int": """array_size cardinality str_position regexp_count regexp_instr ascii hash levenshtein unix_date weekday
-        bitwise_count
-        bit_length octet_length json_array_length find_in_set""",
+        bitwise_count bit_length octet_length json_array_length find_in_set""",
     "bigint": """array_position crc32 xxhash64 str_to_unix unix_seconds unix_millis factorial width_bucket timestampdiff""",
     "double": "months_between",
     "date": "next_day date_from_unix_date make_date",
@@ -33,60 +32,67 @@ _BY_TYPE = {
     "variant": "parse_json try_parse_json to_variant_object",
 }
 _FIXED = {name: type_ for type_, names in _BY_TYPE.items() for name in names.split()}
-# Of text they make text, of bytes, of another array or map what is not told here.
-_TEXT_OF_TEXT = frozenset(["pad", "reverse"])
-_SAME_AS_FIRST = frozenset(
-    ["array_distinct", "array_remove", "array_compact", "array_slice", "reverse", "map_filter", "nullifzero"]
-)
-_SAME_AS_ALL = frozenset(["array_union", "array_intersect", "array_except", "map_concat"])
-_OF_TWO_INTEGERS = frozenset(["pmod", "safe_add", "safe_subtract", "safe_multiply"])
-_BITWISE = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
-_SHIFTS = (exp.BitwiseLeftShift, exp.BitwiseRightShift)
 
 
-def type_of_call(node: exp.Expr, of: TypeOf) -> Type | None:
+def _same(types: Types) -> Type | None:
+    return types[0] if len(set(types)) == 1 else None
+
+
+def _collection(types: Types) -> Type | None:
+    """Of text, and of NULL, Spark makes something else."""
+    return types[0] if types[0] not in ("string", "void") else None
+
+
+def _text(types: Types) -> Type | None:
+    """Of bytes Spark makes bytes."""
+    return types[0] if types[0] == "string" else None
+
+
+def _integral(types: Types) -> Type | None:
+    return common_type(*types) if all(type_ in INTEGRAL for type_ in types) else None
+
+
+def _shifted(types: Types) -> Type | None:
+    return types[0] if types[0] in ("int", "bigint") else None
+
+
+def _quotient(types: Types) -> Type | None:
+    return "double" if all(type_ in (*INTEGRAL, *FRACTIONAL) for type_ in types) else None
+
+
+def _array_of(element: Type | None) -> Type | None:
+    return f"array<{element}>" if element else None
+
+
+_RULES: dict[str, Callable[[Types], Type | None]] = {
+    **dict.fromkeys(
+        ("array_distinct", "array_remove", "array_compact", "array_slice", "map_filter", "nullifzero"), _collection
+    ),
+    **dict.fromkeys(("array_union", "array_intersect", "array_except", "map_concat"), _same),
+    **dict.fromkeys(("pmod", "safe_add", "safe_subtract", "safe_multiply"), _integral),
+    **dict.fromkeys(("bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot"), _integral),
+    **dict.fromkeys(("bitwiseleftshift", "bitwiserightshift"), _shifted),
+    **dict.fromkeys(("array_max", "array_min", "get"), lambda types: part_of(types[0], exp.DType.ARRAY, 0)),
+    "pad": _text,
+    "reverse": lambda types: types[0] if types[0] != "void" else None,
+    "safe_divide": _quotient,
+    "zeroifnull": lambda types: common_type(types[0], "int"),
+    "nvl2": lambda types: common_type(*types[1:]),
+    "map_keys": lambda types: _array_of(part_of(types[0], exp.DType.MAP, 0)),
+    "map_values": lambda types: _array_of(part_of(types[0], exp.DType.MAP, 1)),
+    "array_repeat": lambda types: _array_of(types[0]),
+}
+
+
+def type_of_call(node: exp.Expr, of: Callable[[exp.Expr], Type | None]) -> Type | None:
     """The type of a function's result or of an operation on bits. ``of``: the type of an argument."""
-    arguments = _arguments(node)
-    types = [of(argument) for argument in arguments]
-    first = types[0] if types else None
-    if isinstance(node, _BITWISE):
-        return common_type(*types) if all(type_ in INTEGRAL for type_ in types) else None
-    if isinstance(node, exp.BitwiseNot):
-        return first if first in INTEGRAL else None
-    if isinstance(node, _SHIFTS):
-        return first if first in ("int", "bigint") else None
-    name = sql_name(node)
+    name = sql_name(node) or node.key
     if name in _FIXED:
         return _FIXED[name]
-    if name in _TEXT_OF_TEXT and first == "string":
-        return first
-    if name in _SAME_AS_FIRST:
-        return first if first is not None and first not in ("string", "void") else None
-    if name in _SAME_AS_ALL:
-        return first if len(set(types)) == 1 else None
-    if name in _OF_TWO_INTEGERS:
-        return common_type(*types) if all(type_ in INTEGRAL for type_ in types) else None
-    match name:
-        case "variant_get" | "try_variant_get":
-            return _extracted(arguments)
-        case "zeroifnull":
-            return common_type(first, "int")
-        case "nvl2":
-            return common_type(*types[1:])
-        case "safe_divide":
-            return "double" if all(type_ in (*INTEGRAL, *FRACTIONAL) for type_ in types) else None
-        case "array_max" | "array_min" | "get":
-            return _part(first, exp.DType.ARRAY, 0)
-        case "map_keys" | "map_values":
-            part = _part(first, exp.DType.MAP, 0 if name == "map_keys" else 1)
-            return f"array<{part}>" if part else None
-        case "map":  # map_from_arrays
-            parts = [_part(type_, exp.DType.ARRAY, 0) for type_ in types]
-            return f"map<{parts[0]},{parts[1]}>" if len(parts) == 2 and all(parts) else None
-        case "array_repeat":
-            return f"array<{first}>" if first else None
-        case _:
-            return None
+    if name in ("variant_get", "try_variant_get"):
+        return _extracted(_arguments(node))
+    rule, arguments = _RULES.get(name), _arguments(node)
+    return rule([of(argument) for argument in arguments]) if rule is not None and arguments else None
 
 
 def _arguments(node: exp.Expr) -> list[exp.Expr]:
@@ -107,10 +113,3 @@ def _extracted(arguments: list[exp.Expr]) -> Type | None:
         return "variant"
     parsed = parse_type(arguments[2].name) if arguments[2].is_string else None
     return simple_string(parsed) if parsed is not None else None
-
-
-def _part(collection: Type | None, kind: exp.DType, place: int) -> Type | None:
-    parsed = parse_type(collection) if collection else None
-    if parsed is None or parsed.this != kind:
-        return None
-    return simple_string(parsed.expressions[place])
