@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ivm_core.cost.estimate import OF_BUILDING, full_seconds, incremental_seconds, least_seconds
+from ivm_core.cost.estimate import OF_BUILDING, full_seconds, incremental_seconds, is_only_built, least_seconds
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import Statistics
 from ivm_core.errors import NotIncrementalError
@@ -98,7 +98,7 @@ def _against_a_first_try(statistics: Statistics, predicted_full: float) -> str:
 def _never_refreshed(statistics: Statistics) -> bool:
     """True where only building the view tells what a refresh takes, and batches enough tell what they take."""
     batches = sum(not batch.full for batch in statistics.past)
-    return batches >= ENOUGH and all(batch.first_build for batch in statistics.past if batch.full)
+    return batches >= ENOUGH and is_only_built(statistics)
 
 
 def _far_smaller(statistics: Statistics) -> bool:

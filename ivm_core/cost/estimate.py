@@ -36,6 +36,11 @@ def full_seconds(statistics: Statistics) -> float | None:
     return full[0].seconds if full else None
 
 
+def is_only_built(statistics: Statistics) -> bool:
+    """Whether no refresh was measured, so that only building the view tells what one takes."""
+    return all(batch.first_build for batch in statistics.past if batch.full)
+
+
 def incremental_seconds(statistics: Statistics) -> float | None:
     """The predicted seconds of an incremental batch of this size, None without any measurement.
 
@@ -59,8 +64,7 @@ def row_seconds(statistics: Statistics) -> float:
     full = full_seconds(statistics)
     if not full or not statistics.base_rows:
         return ROW_SECONDS
-    only_built = all(batch.first_build for batch in statistics.past if batch.full)
-    return ROW_FACTOR * full * (OF_BUILDING if only_built else 1.0) / statistics.base_rows
+    return ROW_FACTOR * full * (OF_BUILDING if is_only_built(statistics) else 1.0) / statistics.base_rows
 
 
 def least_seconds(statistics: Statistics) -> float:

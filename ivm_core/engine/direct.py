@@ -30,8 +30,8 @@ _PLAIN = frozenset(
 )
 
 
-# A file of the state is gone or damaged.
-UNREADABLE = (OSError, pa.ArrowException, DeltaError)
+# A file of the state is gone or damaged: Spark tells which.
+_UNREADABLE = (OSError, pa.ArrowException, DeltaError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,16 @@ class DirectState:
         assert path is not None, "open_state opens local paths"
         try:
             old = in_old_calendar((path / name for name, _ in files_of(table)), schema)
-        except (OSError, pa.ArrowException):  # a file is gone or damaged: Spark tells which
+        except _UNREADABLE:
             return None
         return None if old else cls(location, table, schema)
 
-    def whole(self) -> Apart:
-        """All rows, none of them aside."""
-        rows = self.table.to_pyarrow_dataset(parquet_read_options=AS_STORED).to_table()
+    def whole(self) -> Apart | None:
+        """All rows, none of them aside; None where they cannot be read."""
+        try:
+            rows = self.table.to_pyarrow_dataset(parquet_read_options=AS_STORED).to_table()
+        except _UNREADABLE:
+            return None
         return Apart(rows.cast(self.schema), self.schema.empty_table(), files_of(self.table))
 
     def fitted(self, rows: pa.Table, names: Sequence[str] | None = None) -> pa.Table | None:
@@ -79,7 +82,10 @@ class DirectState:
     def apart(self, batch: pa.Table, keys: Sequence[str]) -> Apart | None:
         """The rows that a batch with these keys may touch, with those in the same files; None where Spark should look."""
         path = local_path(self.location)
-        return take_files_apart(path, self.table, self.schema, batch, keys) if path is not None else None
+        try:
+            return take_files_apart(path, self.table, self.schema, batch, keys) if path is not None else None
+        except _UNREADABLE:
+            return None
 
     def replace(self, apart: Apart, rows: pa.Table, tag: CommitTag) -> int:
         """Put the fitted rows in the place of those shown; returns the version. Raises ConcurrentCommit."""

@@ -67,6 +67,12 @@ def try_fetch(frame: DataFrame) -> tuple[pa.Table, StructType] | None:
         raise
 
 
+def fetch_few(frame: DataFrame, most: int) -> tuple[pa.Table, StructType] | None:
+    """As ``try_fetch``; None also where there are more rows than ``most``."""
+    found = try_fetch(frame.limit(most + 1))
+    return found if found is not None and found[0].num_rows <= most else None
+
+
 def types_of_rows(rows: pa.Table) -> StructType:
     """The Spark types of rows that came from Spark or from a Delta table."""
     from pyspark.sql.pandas.types import from_arrow_schema

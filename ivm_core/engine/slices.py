@@ -19,7 +19,7 @@ from ivm_core.batch.model import TableRange
 from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.key_rows import KeyRows, Keys, KeySet, comparable, having, keys_of, read_key_rows
 from ivm_core.engine.model import Relation
-from ivm_core.engine.queries import try_fetch
+from ivm_core.engine.queries import fetch_few
 from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
 from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.engine.snapshots import Snapshots, quoted
@@ -219,9 +219,8 @@ class Slices:
     def _with_keys(self, through: KeyRows, part: KeySet, columns: Sequence[str]) -> pa.Table | None:
         """The distinct columns of the rows with the part's keys; None where they are many."""
         found = having(self.spark, through.frame, [part], [part.bounds(through.types)])
-        wanted = found.select(*(quoted(name) for name in columns)).distinct()
-        rows, _ = try_fetch(wanted.limit(HERE + 1)) or (None, None)
-        return rows if rows is not None and rows.num_rows <= HERE else None
+        distinct = fetch_few(found.select(*(quoted(name) for name in columns)).distinct(), HERE)
+        return distinct[0] if distinct is not None else None
 
 
 def _distinct(parts: Iterable[KeySet], known: Sequence[KeySet] = ()) -> list[KeySet]:

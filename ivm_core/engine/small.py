@@ -13,7 +13,7 @@ from sqlglot import exp
 from ivm_core.apply.names import call, col, copies, named, number, signed
 from ivm_core.engine.literals import as_text, between, family, membership, widened
 from ivm_core.engine.on_demand import Made, made
-from ivm_core.engine.queries import frame_of, try_fetch, types_of_rows
+from ivm_core.engine.queries import fetch_few, frame_of, try_fetch, types_of_rows
 from ivm_core.plan.nodes import WEIGHT
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ def compute(spark: SparkSession, frame: DataFrame, *, few: bool) -> SmallRelatio
     """Compute a relation once. ``few``: it is expected to have no more rows than this process may hold, of plain types."""
     if few:
         try:
-            found = try_fetch(frame.limit(HERE + 1))
+            found = fetch_few(frame, HERE)
         except pa.ArrowInvalid:  # a missing struct of fields that are never NULL, which Arrow cannot tell
             return keep(frame)
-        if found is not None and found[0].num_rows <= HERE and _are_plain(found[1]):
+        if found is not None and _are_plain(found[1]):
             return held(spark, found[0])
     return keep(frame)
 

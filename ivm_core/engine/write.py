@@ -12,11 +12,11 @@ from sqlglot import exp
 from ivm_core.apply import merge_groups, replace_groups
 from ivm_core.apply.names import STATE
 from ivm_core.engine import commit, rows_here
-from ivm_core.engine.direct import UNREADABLE, DirectState
+from ivm_core.engine.direct import DirectState
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import Applied, CommitTag, State
 from ivm_core.engine.prune import key_predicate
-from ivm_core.engine.queries import frame_of, try_fetch
+from ivm_core.engine.queries import fetch_few, frame_of, try_fetch
 from ivm_core.engine.small import HERE, SmallRelation
 from ivm_core.engine.snapshots import quoted
 from ivm_core.engine.split_state import Apart
@@ -122,11 +122,8 @@ class Writing:
         """
         if self.direct is None:
             return None
-        try:
-            apart = self.direct.apart(batch, keys) if keys and batch is not None and self.goes_by_files else None
-            return self.direct.whole() if apart is None and self.rewrites else apart
-        except UNREADABLE:  # Spark tells what is wrong
-            return None
+        apart = self.direct.apart(batch, keys) if keys and batch is not None and self.goes_by_files else None
+        return self.direct.whole() if apart is None and self.rewrites else apart
 
     def replace(self, query: exp.Expr, apart: Apart | None) -> int | None:
         """Put the query's rows in the place of those shown; returns the version where it is known.
@@ -163,8 +160,9 @@ class Writing:
         ``here``: the rows, where this process has made them already.
         """
         if self.direct is not None and rows <= min(self.replace_rows, HERE):
-            made, _ = (here, None) if here is not None else try_fetch(self.relations.select(query)) or (None, None)
-            fitted = self.fitted(made)
+            if here is None and (found := try_fetch(self.relations.select(query))) is not None:
+                here = found[0]
+            fitted = self.fitted(here)
             if fitted is not None:
                 return self.direct.append(fitted, self.tag)
         commit.append(self.relations.select(query), self.state, self.tag)
@@ -180,8 +178,8 @@ class Writing:
     def collect(self, frame: DataFrame, apart: Apart, more: int = MOST_MORE) -> pa.Table | None:
         """What comes in the place of the rows shown, in this process; None where it is far more rows, or bytes."""
         most = apart.shown.num_rows + min(more, MOST_MORE)
-        rows, _ = try_fetch(frame.limit(most + 1)) or (None, None)
-        return rows if rows is not None and rows.num_rows <= most else None
+        found = fetch_few(frame, most)
+        return found[0] if found is not None else None
 
     def fitted(self, rows: pa.Table | None) -> pa.Table | None:
         """The rows as the state's own process writes them, None where only Spark can."""

@@ -14,7 +14,6 @@ from sqlglot import exp
 from ivm_core.apply.names import call, named, signed
 from ivm_core.cost.model import Reason
 from ivm_core.engine import commit, rows_here
-from ivm_core.engine.direct import UNREADABLE
 from ivm_core.engine.model import Applied, State
 from ivm_core.engine.queries import types_of_rows
 from ivm_core.engine.snapshots import quoted
@@ -70,12 +69,10 @@ def _replace_here(writing: Writing, frame: DataFrame) -> Applied | None:
     direct, columns, identified = writing.direct, writing.write.columns, writing.write.identified
     if direct is None or not writing.is_held(_MOST_ROWS) or not _has_columns(direct, frame, identified=identified):
         return None
-    try:
-        apart = direct.whole()
-    except UNREADABLE:
+    apart = direct.whole()
+    if apart is None or apart.shown.nbytes > _MOST_HELD:
         return None
-    more = max(_FEW_MORE, apart.shown.num_rows)
-    rows = writing.collect(frame, apart, more) if apart.shown.nbytes <= _MOST_HELD else None
+    rows = writing.collect(frame, apart, more=max(_FEW_MORE, apart.shown.num_rows))
     fitted = direct.fitted(rows, columns) if rows is not None else None
     if fitted is None:
         return None
