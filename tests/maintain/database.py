@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from tests.bags import difference
 from tests.maintain.cases import TABLES
 
 if TYPE_CHECKING:
@@ -29,6 +30,20 @@ def set_limits(engine: Engine, **limits: int) -> None:
     session = engine._session
     changed = session.settings.limits.model_copy(update=limits)
     session.settings = session.settings.model_copy(update={"limits": changed})
+
+
+def create_views(engine: Engine, schema: str, queries: Mapping[str, str]) -> None:
+    """Create a view of each query in the schema, by its name, that is kept incrementally."""
+    for name, query in queries.items():
+        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
+        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {schema}.{name} {policy} AS {query}")
+
+
+def check_views(engine: Engine, schema: str, queries: Mapping[str, str], what: str = "") -> None:
+    """Each view equals its query as a bag; ``what`` happened before."""
+    for name, query in queries.items():
+        found = difference(engine.read(f"{schema}.{name}"), engine.spark.sql(query))
+        assert not found, (name, what, found[:6])
 
 
 class Database:

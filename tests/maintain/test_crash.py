@@ -15,6 +15,7 @@ from ivm_core.engine.session import open_session
 from ivm_core.settings import Settings
 from tests.bags import difference
 from tests.conftest import TEST_CONF
+from tests.maintain.database import create_views
 
 pytestmark = pytest.mark.spark
 
@@ -68,9 +69,7 @@ def deployment(tmp_path_factory):
         ).collect()
         spark.sql("INSERT INTO crash.t VALUES (1, 'a', 1), (2, 'a', 5), (3, 'b', 2), (4, NULL, 7)").collect()
         with Engine.open(spark=spark, settings=settings) as engine:
-            for name, query in VIEWS.items():
-                policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-                engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW crash.{name} {policy} AS {query}")
+            create_views(engine, "crash", VIEWS)
             yield engine, settings
         spark.stop()
 

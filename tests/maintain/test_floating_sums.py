@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
-from tests.maintain.database import FEED, set_limits
+from tests.maintain.database import FEED, create_views, set_limits
 
 pytestmark = pytest.mark.spark
 
@@ -22,8 +22,7 @@ def engine(request, spark, schema, tmp_path):
     spark.sql(f"INSERT INTO {schema}.names VALUES (1, 'a'), (1, 'a'), (2, 'b'), (2, 'c')")
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as opened:
         set_limits(opened, replace_rows=request.param)
-        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-        opened.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {schema}.v {policy} AS {QUERY.format(s=schema)}")
+        create_views(opened, schema, {"v": QUERY.format(s=schema)})
         yield opened
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from ivm_core import Engine
 from tests.bags import difference
+from tests.maintain.database import check_views, create_views
 
 pytestmark = pytest.mark.spark
 
@@ -37,17 +38,14 @@ class Deployment:
         )
         self.run("INSERT INTO {s}.d VALUES (1, 'x'), (2, 'y'), (2, 'y'), (NULL, 'z')")
         self.engine = Engine.open(spark=spark, catalog=f"sqlite:///{folder}/{schema}.db", warehouse=folder / schema)
-        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-        for name, query in self.queries.items():
-            self.engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {schema}.{name} {policy} AS {query}")
+        create_views(self.engine, schema, self.queries)
 
     def run(self, *statements: str) -> None:
         for statement in statements:
             self.spark.sql(statement.replace("{s}", self.schema)).collect()
 
     def check(self) -> None:
-        for name, query in self.queries.items():
-            assert not difference(self.engine.read(f"{self.schema}.{name}"), self.spark.sql(query)), name
+        check_views(self.engine, self.schema, self.queries)
 
     def changed(self) -> set[str]:
         """The views for which a run finds something to do."""

@@ -12,7 +12,14 @@ from ivm_core.job.model import Slice
 from ivm_core.settings import Settings
 from tests.bags import difference
 from tests.maintain.cases import CASES
-from tests.maintain.database import FEED, Database, first_mix, groups_vanish_and_tables_are_replaced
+from tests.maintain.database import (
+    FEED,
+    Database,
+    check_views,
+    create_views,
+    first_mix,
+    groups_vanish_and_tables_are_replaced,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -47,9 +54,7 @@ def engine(spark, database, small_is_large, tmp_path_factory):
     folder = tmp_path_factory.mktemp("large")
     with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as opened:
         opened.register_table("large.fact", primary_key=["id"])
-        for name in NAMES:
-            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-            opened.create(f"CREATE INCREMENTAL MATERIALIZED VIEW l.{name} {policy} AS {query(name)}")
+        create_views(opened, "l", {name: query(name) for name in NAMES})
         yield opened
 
 
@@ -78,8 +83,7 @@ def test_slices_leave_no_row_out(engine, spark, database, monkeypatch, change, s
     change(database)
     reports = engine.maintain()
     assert {report.strategy for report in reports} <= {"incremental", "affected", "noop"}
-    for name in NAMES:
-        assert not difference(engine.read(f"l.{name}"), spark.sql(query(name))), name
+    check_views(engine, "l", {name: query(name) for name in NAMES})
     # Most reads are served by a slice, of the tables that several views join.
     assert {name for name, served in found if served} == sliced
     assert sum(served for _, served in found) > len(found) / 2
@@ -120,16 +124,13 @@ def test_keys_of_other_types_find_the_same_rows(spark, small_is_large, tmp_path)
         )
     queries["left"] = "SELECT a.id, b.id AS i FROM large_typed.one a LEFT JOIN large_typed.two b ON a.k3 = b.k0"
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as engine:
-        for name, text in queries.items():
-            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-            engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW t.{name} {policy} AS {text}")
+        create_views(engine, "t", queries)
         for table in ("one", "two"):
             spark.sql(f"DELETE FROM large_typed.{table} WHERE id % 4 = 2").collect()
             insert(table, 12, 13, 14, 15)
         reports = engine.maintain()
         assert {report.strategy for report in reports} <= {"incremental", "affected", "noop"}
-        for name, text in queries.items():
-            assert not difference(engine.read(f"t.{name}"), spark.sql(text)), (name, text)
+        check_views(engine, "t", queries)
 
 
 def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_path, monkeypatch):
@@ -143,18 +144,14 @@ def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_
         return frame
 
     monkeypatch.setattr(both_states.BothStates, "find", counted)
+    texts = {name: query(name, "large_twice") for name in BY_KEY}
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as engine:
-        for name in BY_KEY:
-            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-            text = query(name, "large_twice")
-            engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW t.{name} {policy} AS {text}")
+        create_views(engine, "t", texts)
         for change in (first_mix, groups_vanish_and_tables_are_replaced):
             change(database)
             reports = engine.maintain()
             assert {report.strategy for report in reports} <= {"incremental", "affected", "noop"}
-            for name in BY_KEY:
-                text = query(name, "large_twice")
-                assert not difference(engine.read(f"t.{name}"), spark.sql(text)), name
+            check_views(engine, "t", texts)
     assert {slice_ for _, slice_ in served} == {Slice.BEFORE, Slice.AFTER}
 
 
@@ -180,8 +177,7 @@ def test_rows_met_by_several_columns_are_looked_up_by_one(spark, small_is_large,
         catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=str(tmp_path / "warehouse"), limits={"pushdown_cap": 1}
     )
     with Engine.open(spark=spark, settings=settings) as engine:
-        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW t.pairs {policy} AS {text}")
+        create_views(engine, "t", {"pairs": text})
         spark.sql("INSERT INTO large_pairs.lines VALUES (3, 3, 1), (58, 2, 2), (58, 3, 3), (NULL, 2, 4)").collect()
         assert [report.strategy for report in engine.maintain()] == ["incremental"]
         assert not difference(engine.read("t.pairs"), spark.sql(text))

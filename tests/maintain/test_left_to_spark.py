@@ -11,9 +11,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from ivm_core import Engine
-from ivm_core.engine import queries
-from tests.bags import difference
-from tests.maintain.database import FEED, run, set_limits
+from ivm_core.engine import queries as fetching
+from tests.maintain.database import FEED, check_views, create_views, run, set_limits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,6 +28,10 @@ VIEWS = {
 }
 
 
+def queries(schema: str) -> dict[str, str]:
+    return {name: query.format(s=schema) for name, query in VIEWS.items()}
+
+
 @pytest.fixture
 def engine(spark: SparkSession, schema: str, tmp_path: Path) -> Iterator[Engine]:
     run(
@@ -39,9 +42,7 @@ def engine(spark: SparkSession, schema: str, tmp_path: Path) -> Iterator[Engine]
         f"INSERT INTO {schema}.names VALUES ('a', 'one'), ('a', 'two')",
     )
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as opened:
-        for name, query in VIEWS.items():
-            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-            opened.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {schema}.{name} {policy} AS {query.format(s=schema)}")
+        create_views(opened, schema, queries(schema))
         yield opened
 
 
@@ -57,8 +58,7 @@ def change(engine: Engine, schema: str, number: int) -> None:
 def strategies(engine: Engine, schema: str) -> dict[str, str]:
     """Maintain all views; each equals its query after it."""
     found = {report.view.rpartition(".")[2]: str(report.strategy) for report in engine.maintain()}
-    for name, query in VIEWS.items():
-        assert not difference(engine.read(f"{schema}.{name}"), engine.spark.sql(query.format(s=schema))), name
+    check_views(engine, schema, queries(schema))
     return found
 
 
@@ -67,7 +67,7 @@ def test_rows_of_more_bytes_than_spark_hands_over(engine: Engine, schema: str, m
         raise PySparkException("Total size of serialized results is bigger than spark.driver.maxResultSize")
 
     change(engine, schema, 1)
-    monkeypatch.setattr(queries, "fetch", refused)
+    monkeypatch.setattr(fetching, "fetch", refused)
     assert set(strategies(engine, schema).values()) <= {"incremental", "affected"}
 
 

@@ -6,9 +6,14 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.engine import changes, execute, feed_files, slices, small, split_state, write, write_bag
-from tests.bags import difference
 from tests.maintain.cases import CASES
-from tests.maintain.database import Database, first_mix, groups_vanish_and_tables_are_replaced
+from tests.maintain.database import (
+    Database,
+    check_views,
+    create_views,
+    first_mix,
+    groups_vanish_and_tables_are_replaced,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -32,15 +37,12 @@ def test_views_follow_more_changes_than_this_process_holds(spark, tmp_path, monk
     queries = {case.name: case.over(schema) for case in CASES if case.name in names}
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as engine:
         engine.register_table(f"{schema}.fact", primary_key=["id"])
-        for name, query in queries.items():
-            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-            engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW m.{name} {policy} AS {query}")
+        create_views(engine, "m", queries)
         for change in (first_mix, groups_vanish_and_tables_are_replaced):
             held.clear()
             kept.clear()
             change(database)
             engine.maintain()
-            for name, query in queries.items():
-                assert not difference(engine.read(f"m.{name}"), spark.sql(query)), name
+            check_views(engine, "m", queries)
             assert held and max(held) <= 4
             assert any(relation.rows > 4 for relation in kept)

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from tests.bags import difference
-from tests.maintain.database import run, set_limits
+from tests.maintain.database import check_views, create_views, run, set_limits
 
 pytestmark = pytest.mark.spark
 
@@ -23,16 +23,12 @@ def engine(spark, tmp_path):
 
 def follow(engine, spark, queries: dict[str, str], *statements: str) -> None:
     """Create the views, and after each statement maintain them incrementally and compare."""
-    for name, query in queries.items():
-        engine.create(
-            f"CREATE INCREMENTAL MATERIALIZED VIEW odd.{name} TBLPROPERTIES ('ivm.refresh_policy' = 'incremental') AS {query}"
-        )
+    create_views(engine, "odd", queries)
     for statement in statements:
         run(spark, statement)
         for report in engine.maintain():
             assert report.strategy in ("incremental", "affected", "noop"), (report.view, report.detail)
-        for name, query in queries.items():
-            assert not difference(engine.read(f"odd.{name}"), spark.sql(query)), (name, statement)
+        check_views(engine, "odd", queries, statement)
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", pytest.param("UTC", marks=pytest.mark.slow)])

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from tests.bags import difference
-from tests.maintain.database import FEED
+from tests.maintain.database import FEED, create_views
 
 pytestmark = pytest.mark.spark
 
@@ -28,8 +28,7 @@ def engine(spark, tmp_path_factory):
     # 9 has two owners and no parcel: nobody asks.
     spark.sql("INSERT INTO single.owner VALUES (1, 'one'), (2, 'two'), (9, 'a'), (9, 'b'), (NULL, 'none')").collect()
     with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as opened:
-        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-        opened.create(f"CREATE INCREMENTAL MATERIALIZED VIEW v.owners {policy} AS {QUERY}")
+        create_views(opened, "v", {"owners": QUERY})
         yield opened
 
 

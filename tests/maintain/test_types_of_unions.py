@@ -10,8 +10,7 @@ import pytest
 from ivm_core import Engine
 from ivm_core.plan.from_sql import from_sql
 from ivm_core.plan.schema import TableSchema, types_of
-from tests.bags import difference
-from tests.maintain.database import FEED, run
+from tests.maintain.database import FEED, check_views, create_views, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,14 +55,11 @@ def test_values_have_the_type_of_both_branches(spark: SparkSession, schema: str,
         f"INSERT INTO {schema}.c VALUES (3, DATE'2024-09-09')",
         f"DELETE FROM {schema}.a WHERE k < 3",
     )
+    queries = {name: query.format(s=schema) for name, query in VIEWS.items()}
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as engine:
-        for name, query in VIEWS.items():
-            policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-            engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {schema}.{name} {policy} AS {query.format(s=schema)}")
+        create_views(engine, schema, queries)
         for statement in statements:
             run(spark, statement)
             reports = engine.maintain(raise_errors=False)
             assert not [(report.view, report.error) for report in reports if report.error], statement
-            for name, query in VIEWS.items():
-                found = difference(engine.read(f"{schema}.{name}"), spark.sql(query.format(s=schema)))
-                assert not found, (name, statement, found)
+            check_views(engine, schema, queries, statement)

@@ -7,7 +7,7 @@ import pytest
 from ivm_core import Engine
 from tests.bags import difference
 from tests.maintain.cases import CASES
-from tests.maintain.database import BATCHES, Database, set_limits
+from tests.maintain.database import BATCHES, Database, create_views, set_limits
 
 pytestmark = pytest.mark.spark
 
@@ -29,9 +29,7 @@ def engine(spark, database, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def views(engine):
-    for case in CASES:
-        policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-        engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW v.{case.name} {policy} AS {case.over('cases')}")
+    create_views(engine, "v", {case.name: case.over("cases") for case in CASES})
     return [case.name for case in CASES]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from tests.bags import difference
-from tests.maintain.database import FEED, run
+from tests.maintain.database import FEED, create_views, run
 
 pytestmark = pytest.mark.spark
 
@@ -42,9 +42,7 @@ def test_views_of_many_columns_follow_their_tables(spark, tmp_path) -> None:
     )
     try:
         with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as engine:
-            for name, query in VIEWS.items():
-                policy = "TBLPROPERTIES ('ivm.refresh_policy' = 'incremental')"
-                engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW w.{name} {policy} AS {query}")
+            create_views(engine, "w", VIEWS)
             run(
                 spark,
                 "DELETE FROM w.facts WHERE k = 2",
