@@ -26,6 +26,7 @@ from ivm_core.plan.nodes import (
     references,
 )
 from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.same_value import one_spelling, with_keys
 from ivm_core.plan.scope import Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.subqueries import attach
 from ivm_core.plan.types_plan import types_of
@@ -81,10 +82,7 @@ class Groups:
         marked = replace_aggregates(expression, lambda call: _stash(replaced, aggregate(call)))
         for written, name in self.subqueries:
             marked = self._key_in_place(marked, written, name)
-        keys = {key.expression: key.name for key in self.keys if not isinstance(key.expression, exp.Column)}
-        if keys:
-            marked = expect_expression(marked.transform(lambda node: column(keys[node]) if node in keys else node))
-        return substitute(marked, replaced)
+        return substitute(with_keys(marked, {key.expression: key.name for key in self.keys}, [*replaced]), replaced)
 
     def prefer_aliases(self, having: exp.Expression, scope: Scope) -> exp.Expression:
         """A name in HAVING that is a column's and an alias means the alias where the column is no key.
@@ -178,11 +176,11 @@ class Groups:
     def _grouping_value(self, call: exp.Expression, chosen: frozenset[int]) -> exp.Expression:
         positions = list(range(len(self.keys)))
         if call.expressions:
-            known = [key.expression for key in self.keys]
-            unknown = [argument for argument in call.expressions if argument.unnest() not in known]
-            if unknown:
+            known = [one_spelling(key.expression) for key in self.keys]
+            asked = [one_spelling(argument) for argument in call.expressions]
+            if not set(asked) <= set(known):
                 raise complaint(DefinitionError, "grouping() is about grouping columns only.", call, "grouping")
-            positions = [known.index(expect_expression(argument.unnest())) for argument in call.expressions]
+            positions = [known.index(argument) for argument in asked]
         bits = sum((position not in chosen) << place for place, position in enumerate(reversed(positions)))
         target = "tinyint" if isinstance(call, exp.Grouping) else "bigint"
         return exp.cast(exp.Literal.number(bits), target, dialect="spark")

@@ -351,6 +351,9 @@ select a, (select max(struct(*)).y from w where w.k = t.a) as m from t
 select hash(*) as h, row_number() over (partition by hash(* except (x)) order by x) as r from u
 select a from t where collate(s, 'UTF8_LCASE') = 'X' or s collate UTF8_LCASE < 'y'
 select s, count(not a > 1, b in (1, 2)) as c from t group by s
+select b + a as x, extract(year from d) as y, b < a as l, int(n) * (b + a) as z, count(*) as c from t group by a + b, year(d), a > b, cast(n as int)
+select date_part('MONTH', d) as m, sum(c) as s, grouping(b + a) as g from t group by rollup (extract(month from d), a + b) having b + a is null or b + a > 1
+select case when n = 1 and a = b then 1 else 0 end as x, count(*) as c from t group by case when (b = a) and 1 = n then 1 else 0 end
 select a, count(b) as n, count(a, b) as m from t group by a
 select a, stddev(b) as sd, var_pop(b) as vp, corr(a, b) as co from t group by a
 select a, b, sum(c) as total from t group by rollup (a, b)
