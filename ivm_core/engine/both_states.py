@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ivm_core.batch.model import TableRange
-from ivm_core.engine.key_rows import KeyRows, Keys, KeySet, read_key_rows
+from ivm_core.engine.key_rows import KeyRows, KeySet, read_key_rows
+from ivm_core.engine.looked_up import Keys, with_keys
 from ivm_core.engine.model import Relation
 from ivm_core.engine.queries import frame_of
-from ivm_core.engine.small import SmallRelation
+from ivm_core.engine.small import SmallRelation, net_rows
 from ivm_core.engine.snapshots import Snapshots
 from ivm_core.job.facts import LARGE
 from ivm_core.job.model import Bound, Input, Slice
@@ -111,6 +112,8 @@ class BothStates:
         changed = self._changes(relation, covered, rows.columns).here
         if changed is None:
             return None
+        if rows.here is not None:
+            return frame_of(self._spark, _without_changes(rows.here, with_keys(changed, rows.sets[0].keys)))
         added, removed = _with_keys(changed, rows.frame.columns, rows.sets[0].keys)
         frame = rows.frame
         if added.num_rows:
@@ -126,15 +129,35 @@ def _place(item: Input) -> Place:
 
 def _with_keys(changed: pa.Table, names: Sequence[str], keys: Mapping[str, pa.Array]) -> tuple[pa.Table, pa.Table]:
     """The rows added and those taken away that have the keys, each as often as its weight says; columns ``names``."""
-    actual = {name.lower(): name for name in changed.column_names}
-    for name, values in keys.items():
-        column = changed.column(actual[name])
-        changed = changed.filter(pc.is_in(column, value_set=values.cast(column.type)))
-    selected = changed.select([actual[name.lower()] for name in names]).rename_columns(list(names))
+    changed = with_keys(changed, keys)
+    selected = _selected(changed, names)
     weights = changed.column(WEIGHT).to_numpy()
     rows = np.arange(len(weights))
     added, removed = (selected.take(pa.array(np.repeat(rows, np.maximum(sign * weights, 0)))) for sign in (1, -1))
     return added, removed
+
+
+def _without_changes(rows: pa.Table, changed: pa.Table) -> pa.Table:
+    """The rows before the changes, which have weights; none of the columns has floating-point numbers."""
+    before = _selected(changed, rows.column_names).cast(rows.schema)
+    weights = pc.negate(changed.column(WEIGHT))
+    found = net_rows(
+        pa.concat_tables(
+            [
+                rows.append_column(WEIGHT, pa.repeat(pa.scalar(1, weights.type), rows.num_rows)),
+                before.append_column(WEIGHT, weights),
+            ]
+        )
+    )
+    assert found is not None, "rows with floating-point numbers are left to Spark"
+    copies = np.repeat(np.arange(found.num_rows), np.maximum(found.column(WEIGHT).to_numpy(), 0))
+    return found.select(rows.column_names).take(pa.array(copies))
+
+
+def _selected(changed: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Columns of the changed rows under these names, which may differ in case."""
+    actual = {name.lower(): name for name in changed.column_names}
+    return changed.select([actual[name.lower()] for name in names]).rename_columns(list(names))
 
 
 def _has_floats(type_: str) -> bool:

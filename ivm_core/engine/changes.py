@@ -19,6 +19,7 @@ from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings, Names
 from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.feed_files import CHANGE_TYPE, feed_frame, read_feed
+from ivm_core.engine.handed_over import HANDED_OVER
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.planning import Planning
@@ -77,6 +78,7 @@ class ChangeCache:
         self._projected: dict[tuple[tuple[str, int, int], frozenset[str]], ChangedRows] = {}
         self._shared: dict[str, DataFrame] = {}
         self._one_reader = threading.RLock()
+        self._rows_for_spark = HANDED_OVER.begin()
         self.planning = Planning(lambda: self.spark)
         self.names = Names()  # of the temporary views of one view's batch after another
 
@@ -189,6 +191,7 @@ class ChangeCache:
                     getattr(self, name).close()
             if "spark" in self.__dict__:
                 self.names.drop(self.spark)
+        HANDED_OVER.end(self._rows_for_spark)
 
     def _forget(self, key: tuple[str, int, int]) -> None:
         if key in self._read:

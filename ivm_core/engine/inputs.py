@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlglot import exp
@@ -15,12 +16,18 @@ from ivm_core.engine.both_states import BothStates
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.key_rows import comparable, keys_of, looked_up
 from ivm_core.engine.literals import family
+from ivm_core.engine.looked_up import Keys
 from ivm_core.engine.model import Relation
+from ivm_core.engine.plain_files import Bounds
+from ivm_core.engine.queries import frame_of
 from ivm_core.engine.small import ChangedRows, ColumnValues, SmallRelation, predicate, read_values
 from ivm_core.errors import BaseTableError
 from ivm_core.job.facts import LARGE
 from ivm_core.job.model import Input, Slice
 from ivm_core.plan.nodes import WEIGHT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,25 @@ def bind_snapshot(
         bindings.define(item.name, _shown(item, sources.cache.share(shared)))
         return
     bounds = _known_bounds(item, small, cap)
-    frame = sources.cache.snapshots.bounded(
+    columns = {source.lower() for source in sourced.values()}
+    here = sources.cache.snapshots.looked_up(relation, version, columns, [keys]) if keys else None
+
+    def read() -> DataFrame:
+        rows = here() if here is not None else None
+        if rows is not None:
+            return frame_of(bindings.spark, rows).selectExpr(*_renamed(item))
+        with sources.cache.one_reader():
+            return _bounded(item, sources.cache, relation, version, bounds, own_keys)
+
+    bindings.bind(item.name, read)
+
+
+def _bounded(
+    item: Input, cache: ChangeCache, relation: Relation, version: int, bounds: Bounds, keys: Keys
+) -> DataFrame:
+    """The input's rows as Spark reads them: within the bounds at least; ``bounds`` and ``keys`` by the input's names."""
+    sourced = {column.name: column.source for column in item.columns}
+    frame = cache.snapshots.bounded(
         relation, version, [[(sourced[name], known, nulls) for name, known, nulls in bounds]]
     )
     frame = frame.selectExpr(*_renamed(item))
@@ -102,8 +127,8 @@ def bind_snapshot(
     stated = [condition for condition in conditions if condition is not None]
     frame = frame.where(all_of(stated).sql("spark")) if stated else frame
     if relation.rows is not None and relation.rows >= LARGE:
-        frame = looked_up(bindings.spark, frame, bounds, own_keys)
-    bindings.bind(item.name, frame)
+        frame = looked_up(cache.spark, frame, bounds, keys)
+    return frame
 
 
 def bind_whole(bindings: Bindings, item: Input, sources: Sources) -> None:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from ivm_core.apply.names import all_of, col
 from ivm_core.engine.literals import family
+from ivm_core.engine.looked_up import Keys
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import Bounds
 from ivm_core.engine.queries import frame_of
@@ -26,8 +27,6 @@ CAP = 1000  # keys in one literal IN list; more are joined
 _SPARSE = 0.5  # keys of their range: of more, looking them up leaves out little
 _MET = "__ivm_met"
 _INTEGERS = {"tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64()}
-
-Keys = Mapping[str, pa.Array]  # distinct values by column: a row is meant where every column has one of its values
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +51,16 @@ class KeySet:
 
 @dataclass(frozen=True, slots=True)
 class KeyRows:
-    """Rows of a table at a version, in memory: all those with the keys of any of the sets, and these columns."""
+    """Rows of a table at a version, in memory: all those with the keys of any of the sets, and these columns.
+
+    ``here``: the rows, where this process holds them.
+    """
 
     columns: frozenset[str]
     types: Mapping[str, str]
     sets: tuple[KeySet, ...]
     frame: DataFrame
+    here: pa.Table | None = None
 
     def covers(self, wanted: Keys, columns: Iterable[str]) -> bool:
         """Whether a reader of these columns finds all rows with the wanted keys here."""
@@ -75,6 +78,9 @@ def read_key_rows(
     """Read them in one scan; ``columns`` in lower case. The caller unpersists the frame."""
     wanted = {*columns, *(name for one in sets for name in one.keys)}
     types = {name.lower(): type_ for name, type_ in relation.columns}
+    here = snapshots.looked_up(relation, version, wanted, [one.keys for one in sets])()
+    if here is not None:
+        return KeyRows(frozenset(wanted), types, tuple(sets), frame_of(spark, here), here)
     alternatives = [one.bounds(types) for one in sets]
     rows = snapshots.bounded(relation, version, alternatives)
     rows = rows.select(*(quoted(name) for name, _ in relation.columns if name.lower() in wanted))

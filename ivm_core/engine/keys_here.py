@@ -45,11 +45,16 @@ def distinct_here(query: exp.Expr, small: Mapping[str, SmallRelation]) -> pa.Tab
     kept = _condition(where.this, rows) if where is not None else None
     if any(column is None for column in chosen) or (where is not None and kept is None):
         return None
+    found = pa.table(chosen, names=[item.alias_or_name for item in query.expressions])
+    return distinct_rows(found if kept is None else found.filter(kept))
+
+
+def distinct_rows(rows: pa.Table) -> pa.Table:
+    """Each row once; of columns whose values are equal here where they are for Spark."""
     # Arrow takes a name with a leading dot for a path.
-    names = [f"c{number}" for number in range(len(chosen))]
-    found = pa.table(chosen, names=names)
-    distinct_rows = (found if kept is None else found.filter(kept)).group_by(names, use_threads=False).aggregate([])
-    return distinct_rows.select(names).rename_columns([item.alias_or_name for item in query.expressions])
+    names = [f"c{number}" for number in range(rows.num_columns)]
+    found = rows.rename_columns(names).group_by(names, use_threads=False).aggregate([])
+    return found.select(names).rename_columns(rows.column_names)
 
 
 def _rows(source: exp.Expr, small: Mapping[str, SmallRelation]) -> pa.Table | None:

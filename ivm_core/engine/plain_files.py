@@ -43,7 +43,7 @@ class PlainTable:
 
     folder: str
     files: pa.Table
-    schema: dict[str, Any]
+    schema: str
 
     @classmethod
     def open(cls, location: str, version: int) -> PlainTable | None:
@@ -54,23 +54,30 @@ class PlainTable:
         files = pa.table(table.get_add_actions(flatten=True))
         if files.num_rows > MOST_FILES or any(ODD.search(name) for name in files.column("path").to_pylist()):
             return None
-        return cls(str(local_path(location)), files, json.loads(table.schema().to_json()))
+        return cls(str(local_path(location)), files, table.schema().to_json())
 
     def read(self, spark: SparkSession, alternatives: Iterable[Bounds] = ((),)) -> DataFrame:
         """The rows of the files that may hold values within all the bounds of any alternative."""
         from pyspark.sql.types import StructType
 
+        schema, files = StructType.fromJson(json.loads(self.schema)), self.files_with(alternatives)
+        if not files.num_rows:
+            return spark.createDataFrame([], schema)
+        return spark.read.schema(schema).parquet(*self.paths(files))
+
+    def files_with(self, alternatives: Iterable[Bounds]) -> pa.Table:
+        """The files that may hold values within all the bounds of any alternative."""
         keep = np.zeros(self.files.num_rows, dtype=bool)
         for bounds in alternatives:
             held = np.ones(self.files.num_rows, dtype=bool)
             for column, values, nulls in bounds:
                 held &= self._may_hold(column, values, nulls)
             keep |= held
-        names = [name for name, kept in zip(self.files.column("path").to_pylist(), keep, strict=True) if kept]
-        schema = StructType.fromJson(self.schema)
-        if not names:
-            return spark.createDataFrame([], schema)
-        return spark.read.schema(schema).parquet(*(f"{self.folder}/{name}" for name in names))
+        return self.files.filter(pa.array(keep))
+
+    def paths(self, files: pa.Table) -> list[str]:
+        """Where the files are."""
+        return [f"{self.folder}/{name}" for name in files.column("path").to_pylist()]
 
     def _may_hold(self, column: str, values: ColumnValues, nulls: bool) -> Any:
         everything = np.ones(self.files.num_rows, dtype=bool)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JError
 
 from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.handed_over import HANDED_OVER
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -82,8 +83,11 @@ def types_of_rows(rows: pa.Table) -> StructType:
 
 def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
     """The rows as a DataFrame of the same types, whatever the session takes a timestamp without a zone for."""
-    frame = spark.createDataFrame(rows, types_of_rows(rows))
-    return frame if rows.num_rows <= IN_PLANS or is_connect(spark) else _beside_plans(spark, frame)
+    types = types_of_rows(rows)
+    if rows.num_rows <= IN_PLANS or is_connect(spark):
+        return spark.createDataFrame(rows, types)
+    handed_over = HANDED_OVER.frame(spark, rows, types) if tasks_run_here(spark) else None
+    return handed_over if handed_over is not None else _beside_plans(spark, spark.createDataFrame(rows, types))
 
 
 def _beside_plans(spark: SparkSession, frame: DataFrame) -> DataFrame:
@@ -104,3 +108,9 @@ def _beside_plans(spark: SparkSession, frame: DataFrame) -> DataFrame:
 def is_connect(spark: SparkSession) -> bool:
     """Whether the session is a client of Spark Connect."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def tasks_run_here(spark: SparkSession) -> bool:
+    """Whether the session is of this process, and its tasks run on this machine."""
+    context: Any = None if is_connect(spark) else spark.sparkContext
+    return context is not None and str(context.master).startswith("local")

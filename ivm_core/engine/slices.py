@@ -17,7 +17,9 @@ import pyarrow as pa
 
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.failures import SPARK_FAILURES
-from ivm_core.engine.key_rows import KeyRows, Keys, KeySet, comparable, having, keys_of, read_key_rows
+from ivm_core.engine.key_rows import KeyRows, KeySet, comparable, having, keys_of, read_key_rows
+from ivm_core.engine.keys_here import distinct_rows
+from ivm_core.engine.looked_up import Keys, with_keys
 from ivm_core.engine.model import Relation
 from ivm_core.engine.queries import fetch_few
 from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
@@ -218,6 +220,11 @@ class Slices:
 
     def _with_keys(self, through: KeyRows, part: KeySet, columns: Sequence[str]) -> pa.Table | None:
         """The distinct columns of the rows with the part's keys; None where they are many."""
+        if through.here is not None:
+            actual = {name.lower(): name for name in through.here.column_names}
+            rows = with_keys(through.here, part.keys).select([actual[name] for name in columns])
+            rows = distinct_rows(rows)
+            return rows if rows.num_rows <= HERE else None
         found = having(self.spark, through.frame, [part], [part.bounds(through.types)])
         distinct = fetch_few(found.select(*(quoted(name) for name in columns)).distinct(), HERE)
         return distinct[0] if distinct is not None else None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from ivm_core.engine.bindings import Bindings
+from ivm_core.engine.looked_up import Keys, look_up
 from ivm_core.engine.model import STATE_TABLE, Relation
 from ivm_core.engine.plain_files import Bounds, PlainTable
+from ivm_core.engine.queries import frame_of, tasks_run_here
 from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
 
 if TYPE_CHECKING:
@@ -45,6 +50,19 @@ class Snapshots:
         plain = self._plain_table(relation.location, version) if relation.visible_sql is None else None
         return plain.read(self.spark, alternatives) if plain is not None else self.read(relation, version)
 
+    def looked_up(
+        self, relation: Relation, version: int, columns: Iterable[str], alternatives: Sequence[Keys]
+    ) -> Callable[[], pa.Table | None]:
+        """What reads rows of a table at a version in this process: those with all the keys of any alternative.
+
+        It gives None where that is better left to Spark. Names of ``columns`` and keys are in lower case.
+        """
+        plain = self._plain_table(relation.location, version) if relation.visible_sql is None else None
+        if plain is None or not tasks_run_here(self.spark):
+            return lambda: None
+        types = {name.lower(): type_ for name, type_ in relation.columns}
+        return partial(look_up, plain, types, frozenset(columns), alternatives)
+
     def whole(self, relation: Relation, version: int) -> DataFrame:
         """All rows of a relation at a version, for a query over most of them.
 
@@ -71,8 +89,12 @@ class Snapshots:
             wanted |= self._kept[key][0] if key in self._kept else frozenset()
             selected = [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
             started = WORK_CLOCK.now()
-            frame = self.read(relation, version).select(*selected).persist()
-            frame.count()  # from now on its size is known
+            rows = self.looked_up(relation, version, wanted, [{}])()
+            if rows is not None:
+                frame = frame_of(self.spark, rows)
+            else:
+                frame = self.read(relation, version).select(*selected).persist()
+                frame.count()  # from now on its size is known
             self.seconds.spent += WORK_CLOCK.now() - started
             if key in self._kept:
                 self._kept[key][1].unpersist()
