@@ -12,7 +12,7 @@ from ivm_core.apply.names import DRIFT, col, spark_sql
 from ivm_core.engine.failures import SPARK_FAILURES, failure_of_rows
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import CommitTag, State
-from ivm_core.engine.sharing import COMMITS
+from ivm_core.engine.own_settings import run_with
 from ivm_core.errors import ConcurrentCommit, DriftError, HistoryGone, QueryFails
 
 if TYPE_CHECKING:
@@ -56,20 +56,24 @@ def overwrite(frame: DataFrame, state: State, tag: CommitTag) -> None:
     if state.version is None:
         for key, value in state.target.properties:
             writer = writer.option(key, value)
-    with COMMITS.beside_others(), typed_failures(state.location):
+    with typed_failures(state.location):
         writer.save(state.location)
 
 
 def append(frame: DataFrame, state: State, tag: CommitTag) -> None:
     """Add the frame's rows to the state."""
-    with COMMITS.beside_others(), typed_failures(state.location):
+    with typed_failures(state.location):
         _tagged(frame, tag).mode("append").save(state.location)
 
 
 def execute(spark: SparkSession, statement: exp.Expr, state: State, tag: CommitTag) -> None:
-    """Run a MERGE or DELETE on the state table."""
-    with COMMITS.alone(), _session_tag(spark, tag), typed_failures(state.location):
-        spark.sql(spark_sql(statement)).collect()
+    """Run a MERGE, UPDATE or DELETE on the state table. Only settings of the session can give it the tag."""
+    # A compaction behind the statement's commit would carry the same tag.
+    settings = {_TXN_APP_ID: tag.app_id, _TXN_VERSION: str(tag.txn_version), _AUTO_COMPACT: "false"}
+    if tag.user_metadata:
+        settings[_USER_METADATA] = tag.user_metadata
+    with typed_failures(state.location):
+        run_with(spark, spark_sql(statement), settings)
 
 
 def mark(spark: SparkSession, state: State, tag: CommitTag, column: str) -> None:
@@ -119,22 +123,3 @@ def typed_failures(location: str) -> Iterator[None]:
 def _tagged(frame: DataFrame, tag: CommitTag) -> DataFrameWriter:
     writer = frame.write.format("delta").option("txnAppId", tag.app_id).option("txnVersion", tag.txn_version)
     return writer.option("userMetadata", tag.user_metadata) if tag.user_metadata else writer
-
-
-@contextmanager
-def _session_tag(spark: SparkSession, tag: CommitTag) -> Iterator[None]:
-    # A compaction behind the statement's commit would carry the same tag.
-    values = {_TXN_APP_ID: tag.app_id, _TXN_VERSION: str(tag.txn_version), _AUTO_COMPACT: "false"}
-    if tag.user_metadata:
-        values[_USER_METADATA] = tag.user_metadata
-    before = {key: spark.conf.get(key, None) for key in values}
-    try:
-        for key, value in values.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)

@@ -17,9 +17,9 @@ import pyarrow as pa
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from ivm_core.engine.location import local_path
-from ivm_core.engine.log_files import AS_STORED, in_old_calendar, open_state
+from ivm_core.engine.log_files import differ_to_arrow, open_state
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.split_state import Apart, files_of, take_files_apart
+from ivm_core.engine.split_state import Apart, files_of, stored_rows, take_files_apart
 from ivm_core.engine.state_files import put_together, replace_rows
 from ivm_core.errors import ConcurrentCommit
 
@@ -30,8 +30,8 @@ _PLAIN = frozenset(
 )
 
 
-# A file of the state is gone or damaged: Spark tells which.
-_UNREADABLE = (OSError, pa.ArrowException, DeltaError)
+# A file of the state is gone or damaged: Spark tells which. ValueError is of days that Python has not.
+_UNREADABLE = (OSError, ValueError, pa.ArrowException, DeltaError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +51,23 @@ class DirectState:
         schema, path = pa.schema(table.schema().to_arrow()), local_path(location)
         assert path is not None, "open_state opens local paths"
         try:
-            old = in_old_calendar((path / name for name, _ in files_of(table)), schema)
+            old = differ_to_arrow((path / name for name, _ in files_of(table)), schema)
         except _UNREADABLE:
             return None
         return None if old else cls(location, table, schema)
 
     def whole(self) -> Apart | None:
         """All rows, none of them aside; None where they cannot be read."""
+        path = local_path(self.location)
+        assert path is not None, "open_state opens local paths"
+        nothing = self.schema.empty_table()
         try:
-            rows = self.table.to_pyarrow_dataset(parquet_read_options=AS_STORED).to_table()
+            # By the files: delta-rs makes Python's dates of the log's bounds, which end with the year 9999.
+            files = files_of(self.table)
+            rows = stored_rows(path, [name for name, _ in files], self.schema).to_table() if files else nothing
         except _UNREADABLE:
             return None
-        return Apart(rows.cast(self.schema), self.schema.empty_table(), files_of(self.table))
+        return Apart(rows, nothing, files)
 
     def fitted(self, rows: pa.Table, names: Sequence[str] | None = None) -> pa.Table | None:
         """The rows under exactly the state's types, None where they have others; ``names``: only these columns of both."""

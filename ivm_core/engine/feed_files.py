@@ -24,7 +24,7 @@ from ivm_core.apply.names import named
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_entries import commit_file
-from ivm_core.engine.log_files import AS_STORED, ODD, in_old_calendar, open_as_stored
+from ivm_core.engine.log_files import AS_STORED, ODD, differ_to_arrow, open_as_stored
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import MOST_FILES, PLAIN_FEATURES
 from ivm_core.engine.small import HERE
@@ -174,7 +174,7 @@ def _read(feed: _Feed, stored: pa.Schema, schema: pa.Schema) -> Iterator[pa.Reco
 
 def _rows(files: list[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     if files:
-        if in_old_calendar(map(Path, files), schema):
+        if differ_to_arrow(map(Path, files), schema):
             raise _LeftToDelta
         yield from ds.dataset(files, schema=schema, format=_FORMAT).to_batches(use_threads=len(files) > 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -72,20 +73,42 @@ def open_as_stored(location: str, version: int, features: frozenset[str]) -> del
     return None if _has_padded_text(json.loads(table.schema().to_json())) else table
 
 
-def in_old_calendar(files: Iterable[Path], schema: pa.Schema) -> bool:
-    """Whether days or instants before 1582-10-15 in some of the files are of the Julian calendar, which Spark alone rebases.
+def differ_to_arrow(files: Iterable[Path], schema: pa.Schema) -> bool:
+    """Whether Spark finds other values for the columns in some of the files than Arrow does. Raises OSError.
 
-    Writers for Hive leave them so (``datetimeRebaseModeInWrite`` LEGACY), and Spark before 3.0 did. Raises OSError.
+    That is where names are spelled otherwise, a or A, which a table that was converted may have: Arrow takes the column for
+    missing. And where days or instants before 1582-10-15 are of the Julian calendar, which Spark alone rebases: writers for
+    Hive leave them so (``datetimeRebaseModeInWrite`` LEGACY), and Spark before 3.0 did.
     """
-    if not any(pa.types.is_date(type_) or pa.types.is_timestamp(type_) for type_ in schema.types):
-        return False
-    return any(_is_in_old_calendar(file) for file in files)
+    dated = any(pa.types.is_date(type_) or pa.types.is_timestamp(type_) for type_ in schema.types)
+    names = frozenset(schema.names)
+    return any((dated and footer.old) or footer.respells(names) for footer in map(_footer, files))
+
+
+@dataclass(frozen=True, slots=True)
+class _Footer:
+    names: frozenset[str]
+    old: bool  # of the old calendar, if there are days and instants
+
+    def respells(self, names: frozenset[str]) -> bool:
+        if names <= self.names:
+            return False
+        own = {name.lower() for name in self.names}
+        return any(name.lower() in own for name in names - self.names)
 
 
 @lru_cache(maxsize=65536)  # a data file never changes, and a state's are opened by batch after batch
-def _is_in_old_calendar(file: Path) -> bool:
-    footer = pq.read_metadata(file).metadata or {}
-    return bool(_OLD_CALENDAR & footer.keys()) or footer.get(_SPARK, b"").startswith(b"2.")
+def _footer(file: Path) -> _Footer:
+    footer = pq.read_metadata(file)
+    written = footer.metadata or {}
+    old = bool(_OLD_CALENDAR & written.keys()) or written.get(_SPARK, b"").startswith(b"2.")
+    return _Footer(_one_of_equal(frozenset(footer.schema.to_arrow_schema().names)), old)
+
+
+@lru_cache(maxsize=1024)
+def _one_of_equal(names: frozenset[str]) -> frozenset[str]:
+    """The same object for a table's thousands of files."""
+    return names
 
 
 def _has_padded_text(schema: dict[str, Any]) -> bool:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from ivm_core.engine.literals import family
-from ivm_core.engine.log_files import AS_STORED, in_old_calendar
+from ivm_core.engine.log_files import AS_STORED, differ_to_arrow
 from ivm_core.engine.plain_files import Bounds, PlainTable
 from ivm_core.engine.small import ColumnValues, is_plain, values_of
 
@@ -51,7 +51,7 @@ def look_up(
         return None
     paths = table.paths(files)
     try:
-        if in_old_calendar(map(Path, paths), schema):
+        if differ_to_arrow(map(Path, paths), schema):
             return None
         return _read(paths, schema, [field.name for field in stored], alternatives)
     except (OSError, ValueError, pa.ArrowException) as error:

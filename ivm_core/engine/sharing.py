@@ -54,46 +54,4 @@ class WorkClock:
             self._charged[thread] += passed / len(self._charged)
 
 
-class Commits:
-    """Who may commit through a Spark session now.
-
-    A MERGE finds its tag in the session's settings, where any other commit of the session would find it too: it runs
-    alone. Commits that carry their tag with them run beside each other.
-    """
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._carrying = 0
-        self._alone = False
-
-    @contextmanager
-    def beside_others(self) -> Iterator[None]:
-        """For a commit that changes no setting of the session."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._alone)
-            self._carrying += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._carrying -= 1
-                self._changed.notify_all()
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """For a commit by the session's settings. It waits for those that have begun, and later ones wait for it."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._alone)
-            self._alone = True
-            self._changed.wait_for(lambda: not self._carrying)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._alone = False
-                self._changed.notify_all()
-
-
-# Of this process, which has one Spark session.
-COMMITS = Commits()
-WORK_CLOCK = WorkClock()
+WORK_CLOCK = WorkClock()  # of this process

@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
+from ivm_core.apply.names import spark_sql
 from ivm_core.engine.direct import DirectState
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log import TableLog
+from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.log_files import open_state
-from ivm_core.engine.sharing import COMMITS
+from ivm_core.engine.own_settings import run_with
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,17 +45,8 @@ def compact(spark: SparkSession, location: str) -> None:
     direct = DirectState.open(location, TableLog(location, spark).version())
     if direct is not None and direct.compact(SMALL_BYTES):
         return
-    from delta.tables import DeltaTable
-
-    with COMMITS.alone():
-        before = {key: spark.conf.get(key, None) for key in _SIZES}
-        try:
-            for key, value in _SIZES.items():
-                spark.conf.set(key, str(value))
-            DeltaTable.forPath(spark, location).optimize().executeCompaction()
-        finally:
-            for key, old in before.items():
-                spark.conf.unset(key) if old is None else spark.conf.set(key, old)
+    optimize = exp.Command(this="OPTIMIZE", expression=spark_sql(delta_path(TableLog(location, spark).location)))
+    run_with(spark, spark_sql(optimize), {key: str(value) for key, value in _SIZES.items()})
 
 
 def commits_since_checkpoint(location: str) -> int | None:

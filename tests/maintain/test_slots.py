@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ivm_core.engine.sharing import Commits, WorkClock
+from ivm_core.engine.sharing import WorkClock
 from ivm_core.maintain.slots import run_in_order, views_at_once
 from ivm_core.settings import Settings
 from tests.maintain.database import set_limits
@@ -114,26 +114,6 @@ def test_of_threads_at_work_each_is_charged_its_share(monkeypatch):
         other.join()
     assert charged == {"short": 2.0, "long": 3 + 2 + 5}
     assert clock.now() == moment[0]  # of a thread that does not share, the clock's own
-
-
-def test_a_commit_by_the_sessions_settings_runs_alone():
-    commits, at_work, met = Commits(), [], []
-
-    def commit(kind, way):
-        with way():
-            at_work.append(kind)
-            met.append(tuple(at_work))
-            time.sleep(0.005)
-            at_work.remove(kind)
-
-    ways = [("merge", commits.alone), ("append", commits.beside_others)] * 12
-    threads = [threading.Thread(target=commit, args=way) for way in ways]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(met) == len(ways)
-    assert all(seen == ("merge",) for seen in met if "merge" in seen)
 
 
 @pytest.mark.spark
