@@ -6,7 +6,7 @@ from typing import Any
 
 from airflow.sdk import BaseOperatorLink
 
-from ivm_airflow.slug import slug
+from ivm_airflow.slug import report_name
 from ivm_airflow.web.mount import page_address
 
 
@@ -16,7 +16,7 @@ class ReportLink(BaseOperatorLink):
     name = "Report"
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
-        return f"{_page()}reports/{slug(ti_key.run_id)}.html"
+        return f"{_page()}reports/{report_name(ti_key.dag_id, ti_key.run_id)}.html"
 
 
 class DataDocsLink(BaseOperatorLink):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ivm_airflow.slug import slug
+from ivm_airflow.slug import dag_id, report_name
 
 Entry = dict[str, Any]
 
@@ -58,11 +58,11 @@ def summary(report: Mapping[str, Any]) -> Entry:
 
 
 def write_report(report: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
-    """Write ``<slug of the run's id>.json`` and ``.html`` under ``folder``; a second writing replaces the first."""
+    """Write ``<report_name of the run>.json`` and ``.html`` under ``folder``; a second writing replaces the first."""
     from ivm_airflow.page import render_page
 
     folder.mkdir(parents=True, exist_ok=True)
-    name = slug(str(report["run_id"]))
+    name = report_name(dag_id(str(report["group"])), str(report["run_id"]))
     data = folder / f"{name}.json"
     page = folder / f"{name}.html"
     _replace(data, json.dumps(report, indent=2, sort_keys=True, default=str))

@@ -22,6 +22,15 @@ def slug(name: str) -> str:
     return f"{readable}-{digest}" if readable else digest
 
 
+def report_name(dag: str, run_id: str) -> str:
+    """The name of a run's report, without an ending; runs of two DAGs that were cut out of time alike share their id.
+
+    >>> report_name("ivm_daily", "scheduled__1") != report_name("ivm_hourly", "scheduled__1")
+    True
+    """
+    return slug(f"{dag}/{run_id}")
+
+
 def dag_id(group: str) -> str:
     """The DAG of a maintenance group: ``ivm_<group>``, through ``slug`` where the name is not an identifier already."""
     plain = bool(group) and len(group) <= READABLE_LENGTH and set(group) <= SAFE

@@ -132,7 +132,7 @@ def test_reports_of_runs_and_their_trend(tab, server):
     assert tab.locator("svg.chart").count() == 2 and tab.locator("tbody tr").count() == 10
     keep_picture(tab, "page-reports.png")
     tab.get_by_role("link", name="scheduled__9", exact=True).click()
-    tab.wait_for_url("**/ivm/reports/scheduled__9*.html")
+    tab.wait_for_url("**/ivm/reports/ivm_tpch-scheduled__9*.html")
     assert "up to date" in tab.get_by_role("heading").inner_text()
     # Its bars have widths: a style of its own is let through.
     assert tab.locator(".bar").first.bounding_box()["width"] > 10

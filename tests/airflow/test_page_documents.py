@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from ivm_airflow.slug import slug
+from ivm_airflow.links import ReportLink
+from ivm_airflow.slug import report_name, slug
+from ivm_airflow.web.run_reports import reported
 from ivm_airflow.web.store import Store
 
 from ivm_core.engine.quality import docs_site
@@ -62,7 +65,9 @@ def test_reports_are_listed_newest_first_with_their_trend(site):
 
 def test_a_report_is_a_page_and_data(site):
     client = site.client("viewer")
-    page, data = (client.get(f"/ivm/reports/{slug('scheduled__2')}.{ending}") for ending in ("html", "json"))
+    page, data = (
+        client.get(f"/ivm/reports/{report_name(DAG, 'scheduled__2')}.{ending}") for ending in ("html", "json")
+    )
     assert VIEW in page.text and SCRIPT not in page.text
     policy = page.headers["content-security-policy"]
     assert policy.startswith("sandbox; default-src 'none'; ") and "script" not in policy
@@ -77,9 +82,35 @@ def test_reports_are_for_those_who_may_see_the_group(site):
     text = client.get("/ivm/reports/").text
     assert "nightly__1" in text and "scheduled__" not in text
     for ending in ("html", "json"):
-        assert client.get(f"/ivm/reports/{slug('nightly__1')}.{ending}").status_code == 200
-        assert client.get(f"/ivm/reports/{slug('scheduled__2')}.{ending}").status_code == 404
+        assert client.get(f"/ivm/reports/{report_name('ivm_nightly', 'nightly__1')}.{ending}").status_code == 200
+        assert client.get(f"/ivm/reports/{report_name(DAG, 'scheduled__2')}.{ending}").status_code == 404
     assert "scheduled__" not in client.get("/ivm/reports/?group=tpch").text
+
+
+def test_runs_of_two_groups_may_share_their_id(site, deployment):
+    reports = deployment.parent / "reports"
+    links = []
+    for group, view in (("tpch", VIEW), ("nightly", NIGHTLY[0])):
+        name = write_run(reports, "scheduled__midnight", group, view, seconds=1.0)
+        ti_key = SimpleNamespace(dag_id=f"ivm_{group}", run_id="scheduled__midnight")
+        links.append(ReportLink().get_link(None, ti_key=ti_key))
+        assert links[-1].endswith(f"/reports/{name}.html") and reported(group, ["scheduled__midnight"]) == {
+            "scheduled__midnight": name
+        }
+        data = json.loads(site.client("viewer").get(f"/ivm/reports/{name}.json").text)
+        assert (data["group"], data["views"][0]["view"]) == (group, view)
+    assert len(set(links)) == 2
+
+
+def test_a_report_under_the_name_of_earlier_versions_is_found(site, deployment):
+    reports = deployment.parent / "reports"
+    name, older = write_run(reports, "old__1", "tpch", VIEW, seconds=1.0), slug("old__1")
+    for ending in ("html", "json"):
+        (reports / f"{name}.{ending}").rename(reports / f"{older}.{ending}")
+    assert reported("tpch", ["old__1"]) == {"old__1": older} and reported("nightly", ["old__1"]) == {}
+    assert VIEW in site.client("viewer").get(f"/ivm/reports/{older}.html").text
+    for ending in ("html", "json"):
+        (reports / f"{older}.{ending}").unlink()
 
 
 PATHS = ("..%2f..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/ivm.toml", "%2fetc%2fpasswd", "x%00y")
@@ -102,7 +133,7 @@ PATHS = ("..%2f..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/ivm.toml", "%2fetc%2fpass
 def test_reports_give_no_other_file(site, deployment, path):
     reports = deployment.parent / "reports"
     outside = deployment.parent / "outside.json"
-    outside.write_text((reports / f"{slug('scheduled__1')}.json").read_text("utf-8"), "utf-8")
+    outside.write_text((reports / f"{report_name(DAG, 'scheduled__1')}.json").read_text("utf-8"), "utf-8")
     for ending in ("json", "html"):
         link = reports / f"linked.{ending}"
         link.unlink(missing_ok=True)

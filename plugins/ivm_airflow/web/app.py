@@ -71,11 +71,14 @@ def build_app(open_store: Callable[[], Store], access: Access, docs_scripts: boo
         found = await run_in_threadpool(guarded, request, answer)
         if isinstance(found, Response):
             return found
-        dag = await find_dag(request, access, dag_id(found["page"].view.group))
+        group = found["page"].view.group
+        dag = await find_dag(request, access, dag_id(group))
         # Only a run that there is: an address cannot make the page say anything else.
         started = next((run for run in dag.runs if run.id == request.query_params.get("run")), None)
         more = {"started": started, "actions": ACTIONS, "token": form_token(request)}
-        return page(request, "view.html", **found, **more, dag=dag, reports=reported(run.id for run in dag.runs))
+        return page(
+            request, "view.html", **found, **more, dag=dag, reports=reported(group, (run.id for run in dag.runs))
+        )
 
     @app.post("/views/{name}/runs")
     async def start_run(

@@ -33,7 +33,7 @@ DOCS_SCRIPTED = (
 
 
 def add_documents(app: FastAPI, all_visits: visits.Visits, docs_scripts: bool) -> None:
-    """Add the routes ``/reports/``, ``/reports/<run>.html``, ``….json`` and ``/data-docs/…``.
+    """Add the routes ``/reports/``, ``/reports/<report>.html``, ``….json`` and ``/data-docs/…``.
 
     ``docs_scripts``: Data Docs may run their scripts.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ivm_airflow.deployment import reports_folder
-from ivm_airflow.slug import SAFE, slug
+from ivm_airflow.slug import SAFE, dag_id, report_name, slug
 
 LISTED = 50
 READ = 1000  # files that are opened for a list at most: nothing removes old reports
@@ -46,11 +46,18 @@ def newest_reports(readable: Collection[str], group: str = "") -> tuple[RunRepor
     return tuple(found)
 
 
-def reported(run_ids: Iterable[str]) -> dict[str, str]:
-    """The names of the reports of those runs that have one, by the run's id."""
+def reported(group: str, run_ids: Iterable[str]) -> dict[str, str]:
+    """The names of the reports of those of the group's runs that have one, by the run's id."""
     folder = reports_folder()
-    names = {run_id: slug(run_id) for run_id in run_ids}
-    return {run_id: name for run_id, name in names.items() if (folder / f"{name}.html").is_file()}
+    found = {}
+    for run_id in run_ids:
+        # At first they were named by the run's id alone: such a one may be of another group.
+        name, older = report_name(dag_id(group), run_id), slug(run_id)
+        if (folder / f"{name}.html").is_file():
+            found[run_id] = name
+        elif (report := _read(folder / f"{older}.json")) is not None and report.group == group:
+            found[run_id] = older
+    return found
 
 
 def report_file(file_name: str, readable: Collection[str]) -> Path | None:
