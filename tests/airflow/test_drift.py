@@ -27,11 +27,12 @@ class FakeEngine:
 
     spark = None
 
-    def __init__(self, answer: str, curable: bool = True) -> None:
+    def __init__(self, answer: str, curable: bool = True, maintained=(), due=("gold.a",)) -> None:
+        self.maintained, self.due = list(maintained), list(due)
         self.view = SimpleNamespace(name="gold.a", properties=(("ivm.on_drift", answer),))
         self.catalog = SimpleNamespace(views=lambda group: [self.view])
         self.broken = ()
-        self.right, self.curable, self.repaired = False, curable, []
+        self.right, self.curable, self.repaired, self.published = False, curable, [], []
 
     def validate(self, view, measure_full=False, run_id=None):
         return ValidationReport(view, self.right, missing_count=0 if self.right else 1)
@@ -50,7 +51,7 @@ def run(monkeypatch, tmp_path):
         engine.events = FakeEvents()
         ti = SimpleNamespace(
             task=SimpleNamespace(outlets=[asset]),
-            xcom_pull=lambda task_ids, key=None: {"validate": ["gold.a"]} if task_ids == "cut" else [],
+            xcom_pull=lambda task_ids, key=None: {"validate": engine.due} if task_ids == "cut" else engine.maintained,
             xcom_push=lambda key, value: pushed.update({key: value}),
         )
 
@@ -61,7 +62,11 @@ def run(monkeypatch, tmp_path):
         monkeypatch.setattr(tasks, "opened_engine", opened)
         monkeypatch.setattr(tasks, "reports_folder", lambda: tmp_path)
         monkeypatch.setattr(
-            quality, "publish", lambda *_: SimpleNamespace(docs_index="index.html", broken=engine.broken)
+            quality,
+            "publish",
+            lambda checks, *_: (
+                engine.published.extend(checks) or SimpleNamespace(docs_index="index.html", broken=engine.broken)
+            ),
         )
         try:
             tasks.validate("gold", ti=ti, params={}, run_id="manual", outlet_events=engine.events)
@@ -111,3 +116,25 @@ def test_an_expectation_that_does_not_hold(run, answer, severity, fails):
         run(engine)
     [check] = engine.checks
     assert engine.repaired == [] and check["broken"][0]["columns"] == ["k"]
+
+
+def failed(code):
+    return [{"view": "gold.a", "strategy": "noop", "error": "It does not fit.", "error_code": code}]
+
+
+@pytest.mark.parametrize("right", [False, True], ids=["seen", "in_hidden_columns"])
+@pytest.mark.parametrize("due", [(), ("gold.a",)], ids=["not_due", "due"])
+def test_a_difference_that_a_batch_met_is_repaired(run, due, right):
+    engine = FakeEngine("repair", maintained=failed("DRIFT"), due=due)
+    engine.right = right
+    run(engine)
+    assert engine.repaired == ["gold.a"]
+    [check] = engine.checks
+    assert check["ok"] and check["repaired"]
+
+
+@pytest.mark.parametrize(("answer", "code"), [("fail", "DRIFT"), ("warn", "DRIFT"), ("repair", "CONCURRENT_COMMIT")])
+def test_other_failures_are_not_compared(run, answer, code):
+    engine = FakeEngine(answer, maintained=failed(code))
+    run(engine)
+    assert engine.repaired == engine.checks == [] and not engine.published
