@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -33,6 +34,9 @@ PREFIX = "IVM_"
 OTHER_VARIABLES = frozenset({"IVM_SETTINGS", "IVM_JARS", "IVM_DEBUG"})
 OTHER_PREFIXES = ("IVM_TEST_", "IVM_BENCH_")
 
+# Where a query's value begins whose name suggests a secret, with the "?" or "&" before it.
+_SECRET = re.compile("[?&][^=&?@]*(?:pass|secret|token|key)[^=&?@]*=", re.IGNORECASE)
+
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
 
@@ -43,20 +47,31 @@ def mask_url(url: str) -> str:
     'postgresql://ivm:***@db/ivm?sslmode=require&sslpassword=***'
     """
     scheme, separator, rest = url.partition("://") if "://" in url else ("", "", url)
-    # The last "@": a password typed without percent-encoding may itself hold "@", "/" or "?".
-    login, at, place = rest.rpartition("@")
-    user, colon, _ = login.partition(":")
-    address, mark, query = place.partition("?")
-    return f"{scheme}{separator}{user}{':***' if colon else ''}{at}{address}{mark}{_mask_query(query)}"
+    found = _SECRET.search(rest)
+    address, secrets = (rest[: found.start()], rest[found.start() :]) if found else (rest, "")
+    if "@" in secrets and ":" in address:
+        # In a query's secret, or the end of a password that looks like a query: either way it begins here at the latest.
+        address = f"{address.partition(':')[0]}:***"
+    else:
+        # The last "@": a password typed without percent-encoding may itself hold "@", "/" or "?".
+        login, at, place = address.rpartition("@")
+        user, colon, _ = login.partition(":")
+        address = f"{user}{':***' if colon else ''}{at}{place}"
+    return f"{scheme}{separator}{address}{secrets[:1]}{_mask_query(secrets[1:])}"
 
 
 def _mask_query(query: str) -> str:
-    pairs = (pair.partition("=") for pair in query.split("&"))
-    secret = ("pass", "secret", "token", "key")
-    return "&".join(
-        f"{name}{equals}{'***' if any(word in name.lower() for word in secret) else value}"
-        for name, equals, value in pairs
-    )
+    """The pairs with secrets replaced; what is no pair is the rest of the value before it."""
+    shown: list[str] = []
+    hides = False
+    for pair in query.split("&"):
+        name, equals, value = pair.partition("=")
+        if equals:
+            hides = _SECRET.match(f"&{pair}") is not None
+            shown.append(f"{name}={'***' if hides else value}")
+        elif not hides:
+            shown.append(pair)
+    return "&".join(shown)
 
 
 class Settings(BaseSettings):

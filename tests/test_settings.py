@@ -174,6 +174,11 @@ def test_secrets_are_not_shown(folder: Path) -> None:
             "postgresql:///ivm?user=u&password=p&sslmode=require",
             "postgresql:///ivm?user=u&password=***&sslmode=require",
         ),
+        ("postgresql://host/db?user=x&password=p@ss", "postgresql://host/db?user=x&password=***"),
+        ("postgresql:///db?host=/tmp&password=p@s:?/&s&port=1", "postgresql:///db?host=/tmp&password=***&port=1"),
+        ("postgresql://db:5432/ivm?Password=p:@s", "postgresql://db:***?Password=***"),
+        ("postgresql://ivm:a?b@db/ivm?password=x", "postgresql://ivm:***@db/ivm?password=***"),
+        ("postgresql://ivm:a@b?key=c@db/ivm", "postgresql://ivm:***?key=***"),
     ],
 )
 def test_mask_url(url: str, masked: str) -> None:
