@@ -46,12 +46,8 @@ def write_manifest(session: Session, expectations: Mapping[str, Collection[Expec
 
 def _group(session: Session, name: str, members: list[ViewRecord], below: dict[str, set[str]]) -> dict[str, object]:
     definitions = [parse_definition(view.sql) for view in members]
-    watched = {
-        table
-        for view, definition in zip(members, definitions, strict=True)
-        if definition.watch_every
-        for table in _tables(view, below)
-    }
+    watching = [view.name for view, definition in zip(members, definitions, strict=True) if definition.watch_every]
+    watched = _tables_below(watching, {view.name: view for view in members}, below)
     return {
         "name": name,
         "schedule": next((view.schedule for view in members if view.schedule), None),
@@ -77,6 +73,18 @@ def _view(view: ViewRecord, definition: ViewDefinition, below: dict[str, set[str
 
 def _tables(view: ViewRecord, views: Collection[str]) -> list[str]:
     return sorted(table for table in view.tables if table not in views and table != CLOCK)
+
+
+def _tables_below(names: Collection[str], members: Mapping[str, ViewRecord], below: dict[str, set[str]]) -> set[str]:
+    """The base tables that the views read, also through other views of their group."""
+    found, seen, pending = set[str](), set[str](), list(names)
+    while pending:
+        name = pending.pop()
+        if name not in seen:
+            seen.add(name)
+            found.update(_tables(members[name], below))
+            pending += below[name] & members.keys()
+    return found
 
 
 def _least(intervals: Iterable[timedelta | None]) -> float | None:
