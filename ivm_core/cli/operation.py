@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ivm_core.validate.model import ValidationReport
 
 SEVERAL_FAILED = 11
+CONSEQUENCE = "UPSTREAM_FAILED"  # not a cause of its own
 
 
 def maintain(
@@ -127,6 +128,7 @@ def _print_reports(reports: list[MaintenanceReport], as_json: bool) -> None:
     else:
         console().print("There are no views yet: write one under sql/ and run `ivm apply`.")
     failed = {report.error_code for report in reports if report.error is not None}
+    failed = failed - {CONSEQUENCE} or failed
     if failed:
         raise typer.Exit(exit_code(failed.pop()) if len(failed) == 1 else SEVERAL_FAILED)
 

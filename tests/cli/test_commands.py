@@ -139,7 +139,10 @@ def test_failed_batches_have_their_own_exit_codes(run: Run, engine: type[StandIn
     assert result.code == BaseTableError.exit_code
     assert result.paragraph.endswith("gold.other: shop.orders is missing [/x]")
     assert "gold.sales" in result.out
-    engine.answers["maintain"] = [failed, replace(failed, error_code=None)]
+    above = replace(failed, view="gold.above", error_code="UPSTREAM_FAILED")
+    engine.answers["maintain"] = [failed, above]
+    assert run("maintain").code == BaseTableError.exit_code
+    engine.answers["maintain"] = [failed, replace(failed, error_code=None), above]
     assert run("maintain").code == 11
     engine.answers["maintain"] = [replace(failed, error_code=None)]
     assert run("maintain", "--json").code == 1
