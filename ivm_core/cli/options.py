@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,13 +33,20 @@ GroupName = Annotated[
 ]
 
 
+CLOCKS_DIFFER = timedelta(minutes=1)  # between the machine that wrote the time and this one
+
+
 def parse_instant(value: str) -> datetime:
-    """An ISO 8601 time, as 2026-05-31T06:00+02:00; UTC where it names no zone."""
+    """An ISO 8601 time of the past, as 2026-05-31T06:00+02:00, in UTC; UTC where it names no zone."""
     try:
         instant = datetime.fromisoformat(value)
-    except ValueError:
+        instant = instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise typer.BadParameter("use ISO 8601, as in 2026-05-31T06:00:00Z") from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    if instant > datetime.now(UTC) + CLOCKS_DIFFER:
+        # Views of the current time would stand still until then.
+        raise typer.BadParameter("the time is in the future: use one of the past, or none for now")
+    return instant
 
 
 AsOf = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -59,6 +59,9 @@ def test_what_is_asked_for():
         {"as_of": "yesterday"},
         {"as_of": "2026-13-01"},
         {"as_of": "2026-11-21' OR 1=1"},
+        {"as_of": "0001-01-01T00:00:00+14:00"},
+        {"as_of": "9999-12-31T23:00:00-14:00"},
+        {"as_of": (datetime.now(UTC) + timedelta(hours=1)).isoformat()},
         {"as_of": 5},
         {"as_of": ["2026-11-21"]},
         {"measure_full": "true"},
@@ -74,6 +77,11 @@ def test_what_is_asked_for():
 def test_what_is_refused(conf):
     with pytest.raises(Permanent):
         parse_request({**DEFAULTS, **conf}, ALLOWED)
+
+
+def test_clocks_may_differ_a_little():
+    soon = datetime.now(UTC) + timedelta(seconds=20)
+    assert parse_request({"as_of": soon.isoformat()}, ALLOWED).as_of == soon
 
 
 def run(run_type, run_after=datetime(2026, 11, 21, 10, 30, tzinfo=UTC)):

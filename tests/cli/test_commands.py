@@ -341,6 +341,8 @@ def test_interruption(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         ("maintain", "--nosuch"),
         ("history",),
         ("maintain", "--as-of", "yesterday"),
+        ("maintain", "--as-of", "0001-01-01T00:00+14:00"),
+        ("maintain", "--as-of", "9999-01-01T00:00Z"),
         ("maintain", "--policy", "sometimes"),
         ("maintain", "--mode", "sometimes"),
         ("maintain", "--mode", "rewind"),
