@@ -13,7 +13,7 @@ from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason, Strategy
-from ivm_core.errors import IvmError
+from ivm_core.errors import IvmError, UnknownViewError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, raised
 from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
@@ -33,21 +33,27 @@ Progress = Callable[[str, str], None]
 
 
 def select_views(session: Session, names: Iterable[str] | None, group: str | None) -> tuple[ViewRecord, ...]:
-    """The named views, or those of a group, or all; upstream views before their dependants. Raises UnknownViewError.
+    """The named views, or those of a group, or all; upstream views before their dependants.
 
-    A named view's auxiliaries are chosen with it.
+    A named view's auxiliaries are chosen with it. Raises UnknownViewError for a view or a group that there is not.
     """
     if names is not None:
         named = [session.catalog.view(name) for name in qualify_all(names)]
         chosen = {view.name: view for owner in named for view in (*auxiliaries_of(session, owner), owner)}
     else:
-        chosen = {view.name: view for view in session.catalog.views(group)}
+        chosen = {view.name: view for view in session.catalog.views(group.lower() if group is not None else None)}
+        if group is not None and not chosen:
+            known = ", ".join(sorted({view.group for view in session.catalog.views()})[:20]) or "none"
+            raise UnknownViewError(f"There is no group {group!r:.100}. The groups are: {known}.")
     return tuple(chosen[name] for name in order_of(chosen.values()).static_order())
 
 
 def in_utc(instant: datetime) -> datetime:
-    """The instant in UTC; one without a zone is in UTC already."""
-    return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+    """The instant in UTC; one without a zone is in UTC already. Raises ValueError where UTC has no such year."""
+    try:
+        return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError(f"{instant.isoformat()} is outside of the years 1 to 9999 in UTC") from None
 
 
 def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | None = None) -> Cut:
