@@ -188,12 +188,12 @@ def doctor(settings: SettingsFile = None, as_json: AsJson = False) -> None:
 
 def _view_or_sql(target: str) -> str:
     if target == "-":
-        return sys.stdin.read()
+        return sys.stdin.read().removeprefix("\ufeff")
     path = Path(target)
     if path.suffix.lower() != ".sql":
         return target
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DefinitionError(f"{path} cannot be read as a text file with one view: {error}.") from None
 

@@ -21,7 +21,7 @@ def write_jobs(engine: Engine, project: Path, out: Path) -> tuple[list[str], lis
     written, left_out = [], []
     for file in sorted((project / "views").glob("*.sql")):
         try:
-            explanation = engine.explain(file.read_text(encoding="utf-8"))
+            explanation = engine.explain(file.read_text(encoding="utf-8-sig"))
         except UnknownTableError:
             left_out.append(file.name)
             continue

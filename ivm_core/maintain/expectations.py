@@ -31,7 +31,7 @@ def read_folder(root: Path, views: Iterable[ViewDefinition]) -> dict[str, tuple[
             if view is None or view in found:
                 problem = "a view without a file in the project" if view is None else f"{view} a second time"
                 raise DefinitionError(f"The file names {problem}.", construct=FOLDER)
-            found[view] = read(file.read_text(encoding="utf-8"))
+            found[view] = read(file.read_text(encoding="utf-8-sig"))
         except (DefinitionError, UnicodeDecodeError) as error:
             message = error.message if isinstance(error, DefinitionError) else "This is not UTF-8 text."
             raise DefinitionError(f"{FOLDER}/{file.name}: {message}", construct=FOLDER) from None

@@ -99,7 +99,7 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
     reads: dict[str, list[str]] = {}
     for file in sorted((root / "views").glob("*.sql")):
         with _naming(file.name):
-            definition = parse_definition(file.read_text(encoding="utf-8"))
+            definition = parse_definition(file.read_text(encoding="utf-8-sig"))
             for view in (*definition.auxiliaries, definition):
                 if view.name in views:
                     raise DefinitionError(f"{view.name} is defined in {views[view.name].file} too.", construct="name")
@@ -129,7 +129,7 @@ def _check_schedules(views: Iterable[ViewDefinition]) -> None:
 
 def _parse(file: Path, parse: Callable[[str], Parsed]) -> Parsed:
     with _naming(file.name):
-        return parse(file.read_text(encoding="utf-8"))
+        return parse(file.read_text(encoding="utf-8-sig"))
 
 
 @contextmanager
@@ -137,6 +137,9 @@ def _naming(file: str) -> Iterator[None]:
     """Errors in a definition say which file it is in."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DefinitionError(f"{file} is not UTF-8 text (line {line}): save it as UTF-8.", construct="text") from None
     except (DefinitionError, NotIncrementalError) as error:
         error.message = f"{file}: {error.message}"
         error.args = (error.message,)

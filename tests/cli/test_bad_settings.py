@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ivm_core import Engine
+from ivm_core.catalog.catalog import Catalog
+from ivm_core.maintain.group import select_views
+from ivm_core.settings import Settings
+from tests.catalog.records import view
 from tests.cli.conftest import Run
 
 BROKEN = {
@@ -91,3 +96,38 @@ def test_no_views_yet(run: Run, folder: Path) -> None:
         result = run(command, "gold.nosuch")
         assert result.code == 4, command
         assert "gold.nosuch" in result.paragraph
+
+
+def test_unknown_group(run: Run) -> None:
+    result = run("maintain", "--group", "Hourlyy")
+    assert result.code == 4 and "no group 'Hourlyy'" in result.paragraph
+    assert run("maintain").code == 0
+
+
+def test_a_group_goes_by_its_name_in_any_case(run: Run, folder: Path) -> None:
+    with Catalog.open(Settings.load().catalog) as catalog:
+        catalog.add_view(view("gold.v", group="hourly"))
+    with Engine.open() as engine:
+        assert [item.name for item in select_views(engine._session, None, "HOURLY")] == ["gold.v"]
+    assert "The groups are: hourly." in run("maintain", "--group", "daily").paragraph
+
+
+SQL = "CREATE INCREMENTAL MATERIALIZED VIEW s.v\nCOMMENT 'größe' AS VALUES (1) AS t (a)"
+
+
+@pytest.mark.parametrize("place", ["tables", "views"])
+def test_a_definition_in_another_encoding_is_named(run: Run, folder: Path, place: str) -> None:
+    file = folder / "sql" / "p" / place / "latin.sql"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(SQL.encode("latin-1"))
+    result = run("plan")
+    assert result.code == 2 and "latin.sql is not UTF-8 text (line 2)" in result.paragraph
+
+
+def test_a_definition_may_begin_with_a_byte_order_mark(run: Run, folder: Path) -> None:
+    file = folder / "sql" / "p" / "views" / "marked.sql"
+    file.parent.mkdir(parents=True)
+    file.write_text(SQL, encoding="utf-8-sig")
+    assert "s.v" in run("plan").out
+    explained = run("explain", str(file), "--json")
+    assert explained.code == 0 and explained.json["view"] == "s.v"
