@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+FILE_NAME = "ivm.toml"
 DEFAULT_PATH = ".ivm/manifest.json"
 VERSION = 1
 
@@ -73,21 +74,24 @@ class Group:
 
 
 def settings_path() -> Path | None:
-    """The deployment's settings file: ``IVM_SETTINGS``, else ``ivm.toml`` in the current folder, else None."""
+    """The deployment's settings file: ``IVM_SETTINGS`` or the one in that folder, else ``ivm.toml`` here, else None.
+
+    Found as ``Settings.load`` finds it, which is not imported here: DAG files are parsed again and again.
+    """
     if named := os.environ.get("IVM_SETTINGS"):
-        return Path(named)
-    return Path("ivm.toml") if Path("ivm.toml").exists() else None
+        path = Path(named).expanduser()
+        return path / FILE_NAME if path.is_dir() else path
+    return Path(FILE_NAME) if Path(FILE_NAME).is_file() else None
 
 
 def manifest_path() -> Path:
-    """``IVM_MANIFEST``; otherwise what the settings file says, relative to its folder."""
-    if named := os.environ.get("IVM_MANIFEST"):
-        return Path(named)
+    """``IVM_MANIFEST``, otherwise what the settings file says; relative to its folder, where there is one."""
     settings = settings_path()
-    if settings is None or not settings.exists():
-        return Path(DEFAULT_PATH)
-    named = tomllib.loads(settings.read_text("utf-8")).get("manifest", DEFAULT_PATH)
-    return settings.parent / str(named)
+    named = os.environ.get("IVM_MANIFEST")
+    if not named and settings is not None and settings.exists():
+        named = tomllib.loads(settings.read_text("utf-8-sig")).get("manifest")
+    folder = Path() if settings is None else settings.parent.resolve()
+    return folder / Path(str(named or DEFAULT_PATH)).expanduser()
 
 
 def read_groups(path: Path | None = None) -> tuple[Group, ...]:

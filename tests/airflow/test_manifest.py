@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from ivm_airflow.manifest import ManifestError, manifest_path, read_groups, read_stated
+from ivm_airflow.manifest import ManifestError, manifest_path, read_groups, read_stated, settings_path
+
+from ivm_core.settings import Settings
 
 from .conftest import write_manifest
 
@@ -51,6 +53,22 @@ def test_where_it_is_found(tmp_path, monkeypatch):
     assert manifest_path() == folder / "build" / "groups.json"
     monkeypatch.setenv("IVM_MANIFEST", str(tmp_path / "other.json"))
     assert manifest_path() == tmp_path / "other.json"
+
+
+@pytest.mark.parametrize("settings", ["{folder}/ivm.toml", "{folder}", "~/deployment/ivm.toml", "deployment", ""])
+@pytest.mark.parametrize("text", ["", 'manifest = "build/groups.json"\n', 'manifest = "~/groups.json"\n'])
+@pytest.mark.parametrize("manifest", ["", "other/groups.json", "~/groups.json", "/groups.json"])
+def test_it_is_found_where_the_command_line_writes_it(tmp_path, monkeypatch, settings, text, manifest):
+    folder = tmp_path / "deployment"
+    folder.mkdir()
+    (folder / "ivm.toml").write_text(text, "utf-8-sig")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("IVM_SETTINGS", settings.format(folder=folder))
+    if manifest:
+        monkeypatch.setenv("IVM_MANIFEST", manifest)
+    if not settings:
+        monkeypatch.chdir(folder)
+    assert manifest_path().absolute() == Settings.load(settings_path()).manifest == Settings.load().manifest
 
 
 def test_expectations_are_read_by_view(tmp_path):
