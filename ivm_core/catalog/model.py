@@ -105,8 +105,8 @@ class BatchRecord:
 
     @property
     def succeeded(self) -> bool:
-        """True where the view stands at ``to_versions`` since."""
-        return self.error is None and bool(self.to_versions)
+        """True where the view stands at ``to_versions`` since: at none where it reads no table."""
+        return self.error is None and (self.number > 0 or bool(self.to_versions))
 
 
 @dataclass(frozen=True, slots=True)

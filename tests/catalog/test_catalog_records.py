@@ -132,6 +132,16 @@ def test_number_follows_what_the_table_carries(catalog: Catalog) -> None:
     assert catalog.open_intent(known.view_id, "gold.v", batch("gold.v", 6), *arguments, committed=5).number == 6
 
 
+def test_a_view_without_tables_has_a_last_batch(catalog: Catalog) -> None:
+    catalog.add_view(view("gold.v"))
+    built = done("gold.v", 1, from_versions={}, to_versions={})
+    catalog.add_batch(built)
+    catalog.add_batch(done("gold.v", 2, from_versions={}, to_versions={}, error="boom"))
+    assert catalog.last_batch("gold.v") == built
+    assert catalog.activity()[0].last_batch.number == 1
+    assert catalog.measured("gold.v", 1, 1)[0].number == 1
+
+
 def test_history(catalog: Catalog) -> None:
     known = catalog.add_view(view("gold.v"))
     catalog.open_intent(known.view_id, "gold.v", batch("gold.v", 1), Strategy.FULL, Reason.FIRST_BUILD)
