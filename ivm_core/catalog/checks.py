@@ -10,14 +10,18 @@ from sqlalchemy import Connection, select, update
 
 from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog import rows, tables
-from ivm_core.catalog.model import CutRecord, ValidationRecord
+from ivm_core.catalog.model import CutRecord, ValidationRecord, ViewStatus
 from ivm_core.catalog.views import get_newest_view_id, insert_into
 from ivm_core.errors import CatalogError
 
 
 def add_validation(connection: Connection, record: ValidationRecord) -> None:
-    row = rows.row_of_run(record, get_newest_view_id(connection, record.view))
-    connection.execute(tables.validations.insert().values(row))
+    """Keep the outcome, and mark the view as drifted or take the mark away."""
+    view_id, views = get_newest_view_id(connection, record.view), tables.views
+    connection.execute(tables.validations.insert().values(rows.row_of_run(record, view_id)))
+    before, after = (ViewStatus.DRIFTED, ViewStatus.ACTIVE) if record.ok else (ViewStatus.ACTIVE, ViewStatus.DRIFTED)
+    marked = (views.c.view_id == view_id, views.c.status == before.value)
+    connection.execute(update(views).where(*marked).values(status=after.value))
 
 
 def list_validations(connection: Connection, view: str, limit: int) -> tuple[ValidationRecord, ...]:

@@ -187,6 +187,17 @@ def test_batch_and_intent_change_together(catalog: Catalog) -> None:
     assert catalog.history("gold.v") == ()
 
 
+def test_a_validation_marks_a_view_that_differs_until_one_finds_it_right(catalog: Catalog) -> None:
+    catalog.add_view(view("gold.v"))
+    right = ValidationRecord("gold.v", 1, True, 0, 0, 10, {"tpch.orders": 1}, 0.5, NOW)
+    for ok in (True, False, False, True):
+        catalog.add_validation(replace(right, ok=ok))
+        assert catalog.view("gold.v").status is (ViewStatus.ACTIVE if ok else ViewStatus.DRIFTED)
+    catalog.remove_view("gold.v")
+    catalog.add_validation(replace(right, ok=False))
+    assert catalog.views() == ()
+
+
 def test_validations(catalog: Catalog) -> None:
     catalog.add_view(view("gold.v"))
     good = ValidationRecord("gold.v", 1, True, 0, 0, 10, {"tpch.orders": 1}, 0.5, NOW)

@@ -105,6 +105,7 @@ def test_a_sample_compares_whole_groups_on_both_sides(engine, spark, query):
     spark.sql(f"DELETE FROM delta.`{record.location}` WHERE k >= 1000")
     wrong = engine.validate(view)
     assert not wrong.ok and (wrong.missing_count, wrong.unexpected_count) == (right.rows - wrong.rows, 0)
+    assert engine.status([view])[0].status == "drifted"
     # A sample that happens to be right must not take the mark away: what differed is compared whole.
     again = engine.validate(view)
     assert again.coverage == 1.0 and again.missing_count == 2000
