@@ -13,7 +13,7 @@ from ivm_core.batch.model import CommitClass, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import HistoryGone
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.standing import Standing, shown_table, standings
+from ivm_core.maintain.standing import Standing, is_spoilt, shown_table, standings
 from ivm_core.plan.clock import CLOCK
 
 NewestVersion = Callable[[str], TableVersion | None]  # of a base table, at the instant
@@ -23,12 +23,15 @@ def stood_before(session: Session, view: ViewRecord, instant: datetime) -> Stand
     """The view's newest batch whose base tables, those of the views below it too, stood at or before the instant.
 
     Not the time of the commit counts but that of the data: a backfill commits today what was so last week. Raises
-    HistoryGone where the view's table has no such batch of the view's present query, or none that can be read.
+    HistoryGone where the view's table has no such batch of the view's present query, or none that can be read. Batches
+    into which somebody else wrote are passed over: what replays from them would count as right from then on.
     """
     newest = _newest_versions(session, instant)
     log = session.log(view.location)
     for past in standings(session, view):
         if past.fingerprint != view.fingerprint or not _at_or_before(session, past, newest):
+            continue
+        if is_spoilt(session, view, past):
             continue
         if not log.is_readable(past.state_version):
             raise HistoryGone(

@@ -69,6 +69,11 @@ def standings(session: Session, view: ViewRecord, newest: int | None = None) -> 
             yield found
 
 
+def is_spoilt(session: Session, view: ViewRecord, past: Standing) -> bool:
+    """Whether somebody else changed the state's rows while the batch was computed: what it left is not its query's."""
+    return classify(_meanwhile(session.log(view.location), past)) is not CommitClass.NOOP
+
+
 def shown_table(session: Session, view: ViewRecord, table_id: str) -> str:
     """What a view is to those above it: its table, and how its stored rows are shown.
 

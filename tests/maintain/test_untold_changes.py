@@ -9,6 +9,7 @@ from ivm_core.errors import SchemaChangedError
 from ivm_core.maintain import view as batches
 from tests.bags import difference
 from tests.maintain.database import run
+from tests.maintain.test_rewind import instant
 
 pytestmark = pytest.mark.spark
 
@@ -146,7 +147,13 @@ def test_somebody_else_writes_the_state_while_a_batch_is_computed(engine, spark,
     with monkeypatch.context() as patched:
         patched.setattr(batches, "_execute", meanwhile)
         assert engine.maintain()[0].strategy == "incremental"
+    spoilt = instant()
+    run(spark, "INSERT INTO untold.t VALUES (7, 'd', 70, 0)")
     (report,) = engine.maintain()
     assert (report.strategy, report.reason) == ("full", "state_changed")
     assert not difference(engine.read("untold.rows"), spark.sql(query))
     assert engine.maintain()[0].strategy == "noop"
+    # Nor does a view go back to the rows of that batch.
+    (report,) = engine.maintain(mode="rewind", as_of=spoilt)
+    assert "went back to batch 1" in report.detail
+    assert not difference(engine.read("untold.rows"), spark.sql(query))
