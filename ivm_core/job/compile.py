@@ -10,6 +10,7 @@ from sqlglot import exp
 from ivm_core.delta.state import StateLayout, derive_state
 from ivm_core.plan.explain import fingerprint
 from ivm_core.plan.from_sql import from_sql
+from ivm_core.plan.inexact import inexact_columns
 from ivm_core.plan.nodes import Aggregate, Plan, Window, base_tables, walk
 from ivm_core.plan.normalize import normalize
 from ivm_core.plan.schema import TableSchema, types_of
@@ -37,12 +38,11 @@ class CompiledView:
 
     @property
     def approximate(self) -> frozenset[str]:
-        """Visible columns that may differ in their last bits between two evaluations of the query itself.
+        """Visible floating columns that may differ in their last bits between two evaluations of the query itself.
 
-        Sums of FLOAT and DOUBLE depend on the order in which Spark adds; every floating column of a query that has
-        one counts.
+        Sums of FLOAT and DOUBLE depend on the order in which Spark adds, and so does what is computed from them.
         """
-        return frozenset(approximate_columns(self.plan))
+        return frozenset(approximate_columns(self.plan)) & inexact_columns(self.plan)
 
     @property
     def visible_sql(self) -> str:

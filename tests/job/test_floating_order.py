@@ -84,5 +84,20 @@ def test_rows_that_cannot_be_found_again_are_computed_anew(query: str) -> None:
         batch_job(view, frozenset(view.tables), Strategy.AFFECTED, Reason.AFFECTED_KEYS)
 
 
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("select f, sum(f) as s from s.t group by f", {"s"}),
+        ("select k, max(f) as x, avg(f) * 2 as y, avg(k) as z from s.t group by k", {"y"}),
+        (f"select t.f, t.f + g.s as x from s.t join {SUMS} g on t.k = g.k", {"x"}),
+        (f"select k, s from {SUMS} union all select k, f from s.t", {"s"}),
+        ("select f, sum(f) over (partition by k) as s from s.t", {"s"}),
+        ("select f, sum(k) as s from s.t group by f", set()),
+    ],
+)
+def test_only_what_is_made_of_sums_is_compared_with_a_tolerance(query: str, columns: set[str]) -> None:
+    assert compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES).approximate == columns
+
+
 def _fact(random: Random, values: tuple[float, ...]) -> Row:
     return random.randrange(3), random.randrange(2), random.choice(values)
