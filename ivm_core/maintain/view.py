@@ -225,7 +225,8 @@ def _run(
 ) -> MaintenanceReport:
     now = standing(session, view)
     # A query that was compiled for the columns as they are now is what mends a change of them.
-    check_columns(session, view, None if decision.reason is Reason.PLAN_CHANGED else now)
+    anew = decision.reason is Reason.PLAN_CHANGED or (now is not None and now.fingerprint != view.fingerprint)
+    check_columns(session, view, None if anew else now)
     intent = session.catalog.open_intent(
         view.view_id, view.name, batch, decision.strategy, decision.reason, run_id, committed=now.number if now else 0
     )

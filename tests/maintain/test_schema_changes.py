@@ -77,3 +77,18 @@ def test_a_retyped_column_is_adopted_by_apply(engine, spark, tmp_path):
     (report,) = engine.maintain()
     assert report.strategy == "incremental" and right(engine, spark)
     assert [change.action for change in engine.apply(tmp_path / "sql")] == ["unchanged"]
+
+
+def test_what_is_asked_for_takes_up_the_columns_that_a_star_means_now(engine, spark):
+    engine.create("CREATE INCREMENTAL MATERIALIZED VIEW evolving.whole AS SELECT * FROM evolving.t")
+    ways = (lambda: engine.refresh("evolving.whole"), lambda: engine.maintain(["evolving.whole"], mode="full")[0])
+    for place, way in enumerate(ways):
+        run(
+            spark,
+            f"ALTER TABLE evolving.t ADD COLUMN more_{place} int",
+            f"INSERT INTO evolving.t (id) VALUES ({place})",
+        )
+        engine.register_table("evolving.t")  # learns of the column
+        engine._session.forget(engine.catalog.view("evolving.whole").view_id)  # as another process
+        assert (way().strategy, engine.read("evolving.whole").columns[-1]) == ("full", f"more_{place}")
+    assert not difference(engine.read("evolving.whole"), spark.sql("SELECT * FROM evolving.t"))
