@@ -6,8 +6,7 @@ import time
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlglot
 from sqlglot import exp
@@ -190,10 +189,22 @@ def _sample(rows: DataFrame, limit: int) -> tuple[DifferingRow, ...]:
     for row in shown_rows(rows.limit(limit)):
         values = row.asDict(recursive=True)
         copies = values.pop(COPIES)
-        taken.append(DifferingRow(values, abs(copies)))
+        taken.append(DifferingRow(_with_text_keys(values), abs(copies)))
     return tuple(taken)
 
 
 def _scratch_location(settings: Settings, name: str) -> str:
     folder = exp.to_identifier(name).name.replace("/", "_")
-    return str(PurePosixPath(settings.warehouse, "scratch", f"{folder}-{uuid.uuid4().hex[:8]}"))
+def _with_text_keys(value: Any) -> Any:
+    """The value with the keys of all maps as JSON can write them: dates, for one, as text."""
+    match value:
+        case dict():
+            plain = (str, int, float, bool)
+            return {k if isinstance(k, plain) else str(k): _with_text_keys(item) for k, item in value.items()}
+        case list():
+            return [_with_text_keys(item) for item in value]
+        case _:
+            return value
+
+
+    return f"{settings.warehouse.rstrip('/')}/scratch/{folder}-{uuid.uuid4().hex[:8]}"  # a path would make one of two slashes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ivm_core.engine.compare import compare
+from ivm_core.engine.compare import _sample, _scratch_location, compare
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import STATE_TABLE, Relation
 from ivm_core.settings import Settings
@@ -30,6 +31,17 @@ def check(shop: Shop, spark: SparkSession, settings: Settings, at: int, measure_
         spark, "shop.v", view, TableLog(shop.state).version(), jobs.FULL_BAG, VISIBLE, jobs.batch(1, -1, at),
         {jobs.SALES: shop.relation}, settings, measure_full=measure_full,
     )  # fmt: skip
+
+
+def test_what_differs_can_be_written_as_json(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT map(DATE '2026-01-01', array(map(1.5BD, 'a'))) AS m, 1L AS __ivm_copies")
+    (found,) = _sample(rows, 5)
+    assert json.loads(json.dumps(found.row)) == {"m": {"2026-01-01": [{"1.5": "a"}]}}
+
+
+def test_a_scratch_table_lies_below_the_warehouse_wherever_that_is() -> None:
+    there = Settings.load(warehouse="s3a://bucket/lake/")
+    assert _scratch_location(there, "gold.v").startswith("s3a://bucket/lake/scratch/gold.v-")
 
 
 def test_compare(spark: SparkSession, warehouse: Path, spark_settings: Settings) -> None:
