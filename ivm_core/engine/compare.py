@@ -15,6 +15,7 @@ from ivm_core.apply.names import col, named, number
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.changes import ChangeCache
+from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.execute import run
 from ivm_core.engine.inputs import Sources, bind_snapshot
 from ivm_core.engine.instants import fill, instants_of
@@ -62,11 +63,12 @@ def compare(
     comparison reads that table. ``approximate``: columns that come from floating-point sums, whose order no query fixes
     (None: any DOUBLE or FLOAT column may); where they differ exactly, they are compared with a tolerance.
     ``share``: how much to compare, by the hash of the state's ``keys``, or of its columns where it has none. A view whose
-    rows depend on other rows of the state, and a state without columns fit for it, are compared whole.
+    rows depend on other rows of the state, and a state without columns fit for it, are compared whole. Raises
+    HistoryGone where one of the versions can no longer be read, QueryFails where the query has no result.
     """
     started, coverage = time.monotonic(), 1.0
     full_seconds = None
-    with ChangeCache(spark, settings) as cache:
+    with typed_failures(view.location), ChangeCache(spark, settings) as cache:
         bindings = cache.bindings
         scratch = _scratch_location(settings, name)
         try:
@@ -193,8 +195,6 @@ def _sample(rows: DataFrame, limit: int) -> tuple[DifferingRow, ...]:
     return tuple(taken)
 
 
-def _scratch_location(settings: Settings, name: str) -> str:
-    folder = exp.to_identifier(name).name.replace("/", "_")
 def _with_text_keys(value: Any) -> Any:
     """The value with the keys of all maps as JSON can write them: dates, for one, as text."""
     match value:
@@ -207,4 +207,6 @@ def _with_text_keys(value: Any) -> Any:
             return value
 
 
+def _scratch_location(settings: Settings, name: str) -> str:
+    folder = exp.to_identifier(name).name.replace("/", "_")
     return f"{settings.warehouse.rstrip('/')}/scratch/{folder}-{uuid.uuid4().hex[:8]}"  # a path would make one of two slashes

@@ -69,10 +69,16 @@ class _Lag:
             return cls(table)
         log, start = session.log(location), now.of(table)
         newest = log.version()
-        if start is None or start.version >= newest:
+        if start is None:
+            return cls(table)
+        # Of a view below, the id goes on with how its rows are shown.
+        same = start.table_id.partition("/")[0] == log.table_id()
+        if not same:
+            start = replace(start, version=-1)  # made anew: the view has seen nothing of it
+        if start.version >= newest:
             return cls(table)
         missed = log.commits(start.version, newest)
-        while missed and classify_commit(missed[0]) is CommitClass.NOOP:
+        while same and missed and classify_commit(missed[0]) is CommitClass.NOOP:
             start = replace(start, version=missed[0].version)  # rows are the same there, so no batch would go there
             missed = missed[1:]
         if start.version >= newest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -54,10 +55,13 @@ def not_before(item: TableRange, now: Standing) -> TableRange:
 
 def same_tables(session: Session, batch: Batch) -> bool:
     """Whether the batch's ranges are of the tables that have these names now."""
-    newest = Cut(())
-    return all(
-        item.table == CLOCK or _target(session, item.table, newest).table_id == item.table_id for item in batch.ranges
-    )
+    return replaced_table(session, batch.ranges) is None
+
+
+def replaced_table(session: Session, stood: Iterable[TableVersion | TableRange]) -> str | None:
+    """The first of the tables whose name another one has now, or a view below that shows its rows otherwise."""
+    tables = (item for item in stood if item.table != CLOCK)
+    return next((t.table for t in tables if _target(session, t.table, Cut(())).table_id != t.table_id), None)
 
 
 def _clock_range(session: Session, view: ViewRecord, now: Standing | None, cut: Cut) -> TableRange:

@@ -9,11 +9,12 @@ from ivm_core.batch.model import Batch
 from ivm_core.catalog.model import ValidationRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.compare import compare
-from ivm_core.errors import UnknownViewError
+from ivm_core.errors import BaseTableError, UnknownViewError
 from ivm_core.job.build import full_job
+from ivm_core.maintain.next_batch import replaced_table
 from ivm_core.maintain.repair import still
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.standing import standing
+from ivm_core.maintain.standing import Standing, standing
 from ivm_core.plan.definition import SAMPLE, parse_share
 from ivm_core.validate.model import ValidationReport
 
@@ -28,6 +29,7 @@ def validate_view(
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
     batch = Batch(view.name, now.number, still(now), now.fingerprint)
     compiled = session.compiled(view)
+    _check_comparable(session, view, now)
     relations = session.relations(view)
     report = compare(
         spark,
@@ -68,6 +70,21 @@ def validate_view(
         )
     )
     return report
+
+
+def _check_comparable(session: Session, view: ViewRecord, now: Standing) -> None:
+    """Raise BaseTableError where the query, as it is now, tells nothing of the rows that the view has: they are of another."""
+    replaced = replaced_table(session, now.versions)
+    if replaced is not None:
+        what = f"{replaced} was dropped and created again, or shows other rows,"
+    elif session.compiled(view).fingerprint != now.fingerprint:
+        what = "its query has another plan"
+    else:
+        return
+    raise BaseTableError(
+        f"{view.name} cannot be compared with its query: {what} since batch {now.number}. Nothing was compared. Run "
+        f"`ivm maintain {view.name}`, which computes it anew, and validate it then."
+    )
 
 
 def _share(session: Session, view: ViewRecord) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.cost.model import Decision, Reason, Strategy
-from ivm_core.errors import DefinitionError, IvmError, UnknownViewError
+from ivm_core.errors import BaseTableError, DefinitionError, IvmError, UnknownViewError
 from ivm_core.maintain import validation
 from ivm_core.maintain import view as batches
 from tests.bags import difference
@@ -138,6 +138,8 @@ def test_a_query_that_means_other_columns_than_before_is_computed_anew(place, sp
     engine.explain("CREATE INCREMENTAL MATERIALIZED VIEW plans.w AS SELECT q FROM plans.t")  # learns of the column
     later = place()
     run(spark, "INSERT INTO plans.t VALUES (1, 11, 0)", "INSERT INTO plans.u VALUES (2, 8, NULL)")
+    with pytest.raises(BaseTableError, match="another plan"):
+        later.validate("plans.v")
     (report,) = later.maintain()
     assert (report.strategy, report.reason) == (Strategy.FULL, Reason.PLAN_CHANGED)
     assert right(later, spark, query)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ivm_core import Engine
+from ivm_core.errors import BaseTableError
 from tests.bags import difference
 from tests.maintain.database import FEED
 
@@ -36,6 +37,10 @@ def test_a_table_that_was_made_anew_since(engine: Engine, spark, schema: str, ar
     cut = engine.cut()
     spark.sql(f"DROP TABLE {schema}.t").collect()
     make(spark, schema, 100, 200, 300, 400, 500)
+    (found,) = engine.status(f"{schema}.one")
+    assert (found.lag_versions, found.lag_rows) == ({f"{schema}.t": 6}, 5)
+    with pytest.raises(BaseTableError, match="created again"):
+        engine.validate(f"{schema}.one")
     if arrived:
         engine.maintain()
     reports = engine.maintain(cut=cut)

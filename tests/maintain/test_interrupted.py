@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
+from ivm_core.errors import HistoryGone
 from ivm_core.maintain import view as batches
 from ivm_core.maintain.session import TIME_ZONE
 from tests.bags import difference
@@ -69,6 +70,8 @@ def test_its_versions_are_gone(engine, spark):
     spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     run(spark, "VACUUM interrupted.t RETAIN 0 HOURS")
     spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
+    with pytest.raises(HistoryGone):
+        engine.validate("interrupted.rows")
     check(engine, spark)
 
 
