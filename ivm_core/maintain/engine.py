@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +12,7 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Cut
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import BatchRecord, TableRecord, ViewRecord
+from ivm_core.errors import SettingsError
 from ivm_core.maintain.explain import explain
 from ivm_core.maintain.forecast import forecast
 from ivm_core.maintain.group import in_utc, maintain_views, make_cut, pending_views, select_views
@@ -30,6 +31,8 @@ from ivm_core.validate.model import ValidationReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+CLOCKS_DIFFER = timedelta(minutes=1)  # by so much at most, between machines
 
 
 class Engine:
@@ -107,8 +110,12 @@ class Engine:
         return forecast(self._session, self._session.catalog.view(qualified(view)))
 
     def cut(self, views: Iterable[str] | None = None, group: str | None = None, as_of: datetime | None = None) -> Cut:
-        """The versions that a run of these views would end at; needs no Spark session where tables are on local paths."""
-        return make_cut(self._session, select_views(self._session, views, group), as_of)
+        """The versions that a run of these views would end at; needs no Spark session where tables are on local paths.
+
+        Raises SettingsError where ``as_of`` is in the future.
+        """
+        as_of, chosen = _not_ahead(as_of), select_views(self._session, views, group)
+        return make_cut(self._session, chosen, as_of)
 
     def pending(self, cut: Cut, views: Iterable[str] | None = None, group: str | None = None) -> tuple[str, ...]:
         """The views that are not at the cut yet; needs no Spark session where tables are on local paths."""
@@ -131,8 +138,10 @@ class Engine:
         All views are tried; then the first failure is raised, unless ``raise_errors`` is False: its report has the
         message. ``policy`` overrides the views' own for this run. ``on_progress`` is called with a view and a stage.
         ``mode`` rewind: each view goes back to its newest batch at or before ``as_of`` and replays from there, to ``cut``
-        or now; a run that is tried again under its ``run_id`` does not go back a second time.
+        or now; a run that is tried again under its ``run_id`` does not go back a second time. Raises SettingsError where
+        ``as_of`` is in the future.
         """
+        as_of = _not_ahead(as_of)
         chosen = select_views(self._session, views, group)
         rewind_to = None
         if Mode(mode) is Mode.REWIND:
@@ -214,3 +223,13 @@ class Engine:
         from ivm_core.maintain.explain import jobs
 
         return jobs(self._session, view_or_sql)
+
+
+def _not_ahead(as_of: datetime | None) -> datetime | None:
+    """The instant. Raises SettingsError for the future: time never goes back, and views of the time would stand still."""
+    if as_of is not None and in_utc(as_of) > datetime.now(UTC) + CLOCKS_DIFFER:
+        raise SettingsError(
+            f"as_of is in the future: {in_utc(as_of).isoformat(sep=' ', timespec='seconds')}. Nothing was changed. Give an "
+            "instant that has passed (without an offset: UTC), or none for now."
+        )
+    return as_of

@@ -46,11 +46,12 @@ def next_number(session: Session, view: ViewRecord, now: Standing | None) -> int
 
 
 def not_before(item: TableRange, now: Standing) -> TableRange:
-    """The range starting where the view stands, where that is still the same table."""
+    """The range starting where the view stands, where that is still the same table. A clock that was ahead comes back."""
     start = now.of(item.table)
     if start is None or start.table_id != item.table_id:
         return item
-    return replace(item, from_version=start.version, to_version=max(start.version, item.to_version))
+    least = min(start.version, version_of(datetime.now(UTC))) if item.table == CLOCK else start.version
+    return replace(item, from_version=start.version, to_version=max(least, item.to_version))
 
 
 def same_tables(session: Session, batch: Batch) -> bool:

@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ivm_core import Engine
-from ivm_core.batch.clock import version_of
+from ivm_core.batch.clock import instant_of, version_of
 from ivm_core.batch.model import Batch, CommitClass, TableRange
 from ivm_core.cost.model import Reason, Strategy
+from ivm_core.errors import SettingsError
+from ivm_core.maintain.group import make_cut, select_views
 from ivm_core.plan.clock import CLOCK
 from tests.bags import difference
 
@@ -125,6 +127,12 @@ def insert_events(spark, around: datetime, first: int, count: int) -> None:
     ).mode("append").saveAsTable("clk.event")
 
 
+def maintain_at(engine, instant, names=None, **more):
+    """Maintain as at an instant of the future, which nobody may ask for."""
+    session = engine._session
+    return engine.maintain(names, cut=make_cut(session, select_views(session, names, None), instant), **more)
+
+
 def check(engine, spark, reports, instant, what):
     failed = {report.view: report.error for report in reports if report.error}
     assert not failed
@@ -150,14 +158,14 @@ def test_views_follow_the_clock(engine, spark, views, start):
     }
     for what, (moved, change) in steps.items():
         change()
-        reports = engine.maintain(as_of=start + moved, raise_errors=False)
+        reports = maintain_at(engine, start + moved, raise_errors=False)
         check(engine, spark, reports, start + moved, what)
         moving = {report.view for report in reports if report.strategy != "noop"}
         if what == "the same day":
             assert moving == {f"tv.{name}" for name in ("recent", "local", "seconds", "alone") if name in views}
-    again = engine.maintain(as_of=start + timedelta(days=90))
+    again = maintain_at(engine, start + timedelta(days=90))
     assert {report.reason for report in again} == {"already_current"}
-    earlier = engine.maintain(as_of=start)
+    earlier = maintain_at(engine, start)
     assert {report.strategy for report in earlier} == {"noop"}  # time never goes back
     for name in ("last_days", "by_kind", "recent", "outer_joined"):
         assert engine.validate(f"tv.{name}").ok
@@ -171,7 +179,7 @@ def test_views_follow_the_clock(engine, spark, views, start):
 def test_a_view_over_a_view_that_tells_the_time(engine, spark, views, start):
     engine.create("CREATE INCREMENTAL MATERIALIZED VIEW tw.counts AS SELECT count(*) AS n, max(age) AS hi FROM tv.age")
     later = start + timedelta(days=120)
-    reports = {report.view: report for report in engine.maintain(["tv.age", "tw.counts"], as_of=later)}
+    reports = {report.view: report for report in maintain_at(engine, later, ["tv.age", "tw.counts"])}
     assert reports["tw.counts"].strategy == "incremental"
     inner = at_instant(VIEWS["age"][0], later)
     assert not difference(engine.read("tw.counts"), spark.sql(f"SELECT count(*) AS n, max(age) AS hi FROM ({inner})"))
@@ -181,7 +189,7 @@ def test_a_view_over_a_view_that_tells_the_time(engine, spark, views, start):
 
 def test_an_unfinished_batch_keeps_its_instant(engine, spark, views, start):
     view, instant = engine.catalog.view("tv.age"), start + timedelta(days=150)
-    [report] = engine.maintain(["tv.age"], as_of=start + timedelta(days=149))
+    [report] = maintain_at(engine, start + timedelta(days=149), ["tv.age"])
     begun = tuple(
         TableRange(t, zone, report.to_versions[t], version, CommitClass.MUTATING if t == CLOCK else CommitClass.NOOP)
         for t, zone, version in (
@@ -194,7 +202,7 @@ def test_an_unfinished_batch_keeps_its_instant(engine, spark, views, start):
     engine.catalog.open_intent(
         view.view_id, view.name, batch, Strategy.INCREMENTAL, Reason.LINEAR, None, committed=report.batch
     )
-    engine.maintain(["tv.age"], as_of=start + timedelta(days=151))
+    maintain_at(engine, start + timedelta(days=151), ["tv.age"])
     told = [record.to_versions[CLOCK] for record in engine.history("tv.age", 2)]
     assert told == [version_of(start + timedelta(days=151)), version_of(instant)]
     assert engine.validate("tv.age").ok
@@ -207,10 +215,22 @@ def test_another_time_zone_is_a_full_refresh(engine, spark, views, start):
     before = spark.conf.get("spark.sql.session.timeZone")
     try:
         spark.conf.set("spark.sql.session.timeZone", "Pacific/Kiritimati")  # where noon in UTC is the next day
-        [report] = engine.maintain(["tv.age"], as_of=later, raise_errors=False)
+        [report] = maintain_at(engine, later, ["tv.age"], raise_errors=False)
         assert "time zone" in report.error  # the policy is strict
-        [report] = engine.maintain(["tv.age"], as_of=later, policy="incremental")
+        [report] = maintain_at(engine, later, ["tv.age"], policy="incremental")
         assert (report.strategy, report.reason) == ("full", "time_zone_changed")
         assert not difference(engine.read("tv.age"), spark.sql(at_instant(VIEWS["age"][0], later)))
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_a_refresh_brings_back_a_clock_that_was_ahead(engine, spark, views, start):
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    for work in (engine.maintain, engine.cut):
+        with pytest.raises(SettingsError, match="in the future"):
+            work(["tv.age"], as_of=ahead)
+    maintain_at(engine, start + timedelta(days=200), ["tv.age"], policy="incremental")
+    found = instant_of(engine.refresh("tv.age").to_versions[CLOCK])
+    assert found <= datetime.now(UTC)
+    assert not difference(engine.read("tv.age"), spark.sql(at_instant(VIEWS["age"][0], found)))
+    assert engine.validate("tv.age").ok

@@ -13,6 +13,7 @@ from pyspark.sql.functions import pandas_udf
 from sqlglot import exp, parse_one
 
 from ivm_core import Engine
+from ivm_core.maintain.group import make_cut, select_views
 from ivm_core.plan.dialect import SparkAsWritten
 from tests.bags import difference
 from tests.job.test_meaning_duckdb import edited
@@ -114,7 +115,8 @@ def test_views_follow_their_tables(spark: SparkSession, engine: Engine) -> None:
     for _ in range(2):
         tables.change()
         now += timedelta(days=9)
-        for report in engine.maintain(as_of=now):
+        session = engine._session
+        for report in engine.maintain(cut=make_cut(session, select_views(session, None, None), now)):
             assert report.error is None, (report.view, report.error)
             strategies[report.view.removeprefix(f"{SCHEMA}.")].add(str(report.strategy))
         wrong = [(views[name], found) for name in views if (found := _difference(engine, spark, name, views, now))]
