@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from pyspark.errors import AnalysisException
 from sqlglot import exp
 
 from ivm_core.engine.bindings import tables_of
-from ivm_core.engine.location import local_path
+from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import STATE_TABLE
@@ -94,6 +95,59 @@ def register_table(spark: SparkSession, name: str, location: str) -> None:
         spark,
         exp.Create(this=table_name(name), kind="TABLE", exists=True, properties=exp.Properties(expressions=properties)),
     )
+
+
+def put_table(spark: SparkSession, name: str, location: str) -> None:
+    """Make a Delta table at a location known under a name, be that the name of a table at another place until now.
+
+    Raises BaseTableError where there is no such table, or where the name's table would be lost with its name.
+    """
+    known = named_places(spark, [name]).get(name.lower())
+    if known is not None and known.location != normalize_location(location):
+        if not TableLog.exists(location, spark):
+            raise BaseTableError(f"There is no Delta table at {location}. {name} stays the one at {known.location}.")
+        if known.is_managed:
+            raise BaseTableError(
+                f"{name} is a managed table at {known.location}: to give its name to {location} would delete it. Drop it "
+                "first, or choose another name."
+            )
+        _run(spark, exp.Drop(tables=[table_name(name)], kind="TABLE", exists=True))
+    register_table(spark, name, location)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """Where the table of a name lies; dropped with its name where the session manages it."""
+
+    location: str
+    is_managed: bool
+
+
+def named_places(spark: SparkSession, names: Iterable[str]) -> dict[str, NamedPlace]:
+    """Where the session knows Delta tables of these names; no table is opened for it."""
+    wanted: dict[str, set[str]] = {}
+    for name in names:
+        table = table_name(name.lower())
+        wanted.setdefault(table.db, set()).add(table.name)
+    found: dict[str, NamedPlace] = {}
+    for schema, tables in wanted.items():
+        place = exp.to_identifier(schema, quoted=True).sql("spark")
+        pattern = exp.Literal.string("|".join(sorted(tables))).sql("spark")
+        shown = exp.Command(this="SHOW", expression=f"TABLE EXTENDED IN {place} LIKE {pattern}")
+        try:
+            rows = spark.sql(shown.sql("spark")).collect()
+        except AnalysisException:  # there is no such schema
+            continue
+        for row in rows:
+            told = dict(line.partition(": ")[::2] for line in reversed(row["information"].splitlines()))
+            if (
+                row["tableName"].lower() in tables
+                and told.get("Provider", "").lower() == "delta"
+                and "Location" in told
+            ):
+                location = normalize_location(told["Location"])
+                found[f"{schema}.{row['tableName'].lower()}"] = NamedPlace(location, told.get("Type") == "MANAGED")
+    return found
 
 
 def create_table(spark: SparkSession, table: TableDefinition, location: str) -> None:

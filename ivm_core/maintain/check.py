@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ivm_core.catalog.model import TableRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.functions import check_functions
 from ivm_core.engine.tables import analyse, describe_table
 from ivm_core.errors import DefinitionError, NoRule, NotIncrementalError, UnknownTableError
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.strategy import strategy_of
+from ivm_core.maintain.places import is_old, record_table
 from ivm_core.maintain.session import Session
 from ivm_core.plan.clock import CLOCK, spell_for_spark
 from ivm_core.plan.definition import Policy, ViewDefinition
@@ -136,9 +136,10 @@ def resolve_table(session: Session, name: str) -> TableSchema:
         raise UnknownTableError(
             f"There is no table or view {name}." + (f" The catalogue knows {close}." if close else ""), construct=name
         ) from None
-    if known is None or known.table_id != info.table_id or known.columns != info.columns:
-        keys = (known.primary_key, known.foreign_keys) if known else ((), ())
-        known = TableRecord(name, info.table_id, info.location, info.columns, *keys, properties=info.properties)
-        session.catalog.upsert_table(known)
+    found = (info.table_id, info.columns, info.location)
+    if known is None or (
+        found != (known.table_id, known.columns, known.location) and not is_old(known, info.location, info.table_id)
+    ):
+        record_table(session, info)
     session.note_described(name)
     return session.schema(name)

@@ -18,6 +18,7 @@ from ivm_core.maintain.forecast import forecast
 from ivm_core.maintain.group import in_utc, maintain_views, make_cut, pending_views, select_views
 from ivm_core.maintain.inspect import column_lineages, doctor, lineage, status
 from ivm_core.maintain.model import Check, Explanation, Forecast, Mode, PlannedChange, ViewStatus
+from ivm_core.maintain.places import follow_tables
 from ivm_core.maintain.project import apply_project, plan_project
 from ivm_core.maintain.register import create_view, drop_view, refresh_view, register_base_table
 from ivm_core.maintain.session import Session
@@ -115,6 +116,7 @@ class Engine:
         Raises SettingsError where ``as_of`` is in the future.
         """
         as_of, chosen = _not_ahead(as_of), select_views(self._session, views, group)
+        follow_tables(self._session, {table for view in chosen for table in view.tables})
         return make_cut(self._session, chosen, as_of)
 
     def pending(self, cut: Cut, views: Iterable[str] | None = None, group: str | None = None) -> tuple[str, ...]:
@@ -148,6 +150,7 @@ class Engine:
             if as_of is None:
                 raise ValueError("mode 'rewind' needs as_of: the instant to go back to")
             rewind_to, as_of = in_utc(as_of), None
+        follow_tables(self._session, {table for view in chosen for table in view.tables}, opening=True)
         target = cut or make_cut(self._session, chosen, as_of)
         override = Policy.FULL if Mode(mode) is Mode.FULL else Policy(policy) if policy is not None else None
         reports, failures = maintain_views(self._session, chosen, target, override, run_id, on_progress, rewind_to)

@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeVar
 
-from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
@@ -24,6 +24,7 @@ from ivm_core.maintain.current import locked
 from ivm_core.maintain.expectations import check_names, read_folder
 from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
+from ivm_core.maintain.places import follow_tables, record_table
 from ivm_core.maintain.register import bring_together, create_view, drop_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
@@ -188,14 +189,13 @@ def _view_change(session: Session, view: ViewDefinition) -> PlannedChange:
 
 def _apply_table(session: Session, table: TableDefinition, action: str) -> None:
     if action == "unchanged":
+        follow_tables(session, [table.name], opening=True)
         return
     if not table_exists(session.spark_with_names, table.name):
         location = f"{session.settings.warehouse.rstrip('/')}/tables/{table.name.replace('.', '/')}"
         create_table(session.spark_with_names, table, location)
     info = describe_table(session.spark_with_names, table.name)
-    session.catalog.upsert_table(
-        TableRecord(table.name, info.table_id, info.location, info.columns, *_keys(table), properties=info.properties)
-    )
+    record_table(session, info, _keys(table))
     session.note_described(table.name)
 
 

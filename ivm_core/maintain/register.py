@@ -12,11 +12,12 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Cut
 from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
-from ivm_core.engine.tables import describe_table, drop_state, register_table
+from ivm_core.engine.tables import describe_table, drop_state, put_table
 from ivm_core.errors import Busy, DefinitionError, InvalidNameError, ViewExistsError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, is_auxiliary, raised
 from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
+from ivm_core.maintain.places import follow_tables, record_table
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build, maintain_view
 from ivm_core.plan.definition import ViewDefinition, parse_definition
@@ -122,16 +123,11 @@ def register_base_table(
     primary_key: tuple[str, ...] = (),
     foreign_keys: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...] = (),
 ) -> TableRecord:
-    """Tell the catalogue of a Delta table, with its declared keys. ``location``: where the session does not know it."""
+    """Tell the catalogue of a Delta table, with its declared keys. ``location``: where the session does not know it there."""
     name = qualified(name)
     if location is not None:
-        register_table(session.spark_with_names, name, location)
-    info = describe_table(session.spark_with_names, name)
-    record = TableRecord(
-        name, info.table_id, info.location, info.columns, primary_key, foreign_keys, properties=info.properties
-    )
-    session.catalog.upsert_table(record)
-    return record
+        put_table(session.spark_with_names, name, location)
+    return record_table(session, describe_table(session.spark_with_names, name), (primary_key, foreign_keys))
 
 
 def drop_view(session: Session, name: str) -> None:
@@ -156,6 +152,7 @@ def _remove(session: Session, record: ViewRecord) -> None:
 def refresh_view(session: Session, name: str, run_id: str | None = None) -> MaintenanceReport:
     """Build a view anew from the newest versions, its auxiliaries first."""
     view = session.catalog.view(name)
+    follow_tables(session, view.tables, opening=True)
     for auxiliary in auxiliaries_of(session, view):
         build(session, auxiliary, Reason.REQUESTED, run_id)
     bring_together(session, view, run_id)

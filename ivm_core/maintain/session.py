@@ -86,8 +86,8 @@ class Session:
 
     @property
     def spark_if_open(self) -> SparkSession | None:
-        """The Spark session where one is open already: reading a table's log needs none on local paths."""
-        return self._spark
+        """The Spark session where one is open already, or was given: reading a table's log needs none on local paths."""
+        return self._spark or (None if callable(self._given) else self._given)
 
     @property
     def shared_seconds(self) -> float:

@@ -12,6 +12,7 @@ from ivm_core.engine.compare import compare
 from ivm_core.errors import BaseTableError, UnknownViewError
 from ivm_core.job.build import full_job
 from ivm_core.maintain.next_batch import replaced_table
+from ivm_core.maintain.places import follow_tables
 from ivm_core.maintain.repair import still
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing
@@ -24,6 +25,7 @@ def validate_view(
 ) -> ValidationReport:
     """Compare the view's rows with its query's, as bags, at pinned versions; store and return the outcome."""
     view, spark = session.catalog.view(name), session.spark  # which may take seconds to open, in which batches commit
+    follow_tables(session, view.tables)
     now = standing(session, view)
     if now is None:
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
