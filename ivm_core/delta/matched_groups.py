@@ -42,7 +42,12 @@ def over_matches(plan: Plan) -> Plan:
     join, keys, calls = found
     left, right = frozenset(join.left.names), frozenset(join.right.names)
     types = types_of(join)
-    alone = {value: _alone(value, call, right, type_of(value, types)) for call in calls for value in _arguments(call)}
+    alone: dict[exp.Expression, exp.Expression | None] = {}
+    for call in calls:
+        for value in _arguments(call):
+            made = _alone(value, call, right, type_of(value, types))
+            if alone.setdefault(value, made) != made:
+                return plan  # to count_if false is as good as NULL, to bool_and of the same condition it is not
     if not alone or None in alone.values() or not all(references(key.expression) <= left for key in keys):
         return plan
     if not all(_skips(call, [alone[value] for value in _arguments(call)]) for call in calls):
