@@ -77,7 +77,7 @@ ANONYMOUS = frozenset(
 MODIFIERS = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
 # These see NULL arguments, so that a filter cannot be expressed by NULLs.
 _SEE_NULLS = (exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.AnyValue)
-_COUNT_OF_NOTHING = (exp.Count, exp.CountIf, exp.ApproxDistinct)
+_COUNT_OF_NOTHING = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.RegrCount)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -147,9 +147,7 @@ def spell_aggregate(call: exp.Expression) -> exp.Expression:
 
 def empty_value(call: exp.Expr, name: exp.Expression) -> exp.Expression:
     """The aggregate's column after an outer join that may have found no group: what the call gives for no rows."""
-    if isinstance(call, _COUNT_OF_NOTHING) or (
-        isinstance(call, exp.Anonymous) and str(call.this).lower() == "regr_count"
-    ):
+    if isinstance(call, _COUNT_OF_NOTHING):
         return exp.Coalesce(this=name, expressions=[exp.cast(exp.Literal.number(0), "bigint", dialect="spark")])
     if isinstance(call, exp.ArrayAgg | exp.ArrayUniqueAgg):
         return exp.Coalesce(this=name, expressions=[exp.Array(expressions=[])])

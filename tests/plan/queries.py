@@ -327,8 +327,9 @@ select a from t where not exists (select 1 from u where u.a = t.a limit 0)
 select a, (select x from u where u.a = t.a limit 0) as x from t
 """.strip().splitlines()
 
-# Subqueries where DuckDB takes none, each with a query that has the same rows and that it takes.
+# Subqueries where DuckDB takes none or counts no rows as NULL, each with a query that has the same rows and that it takes.
 REWRITTEN = """
+select a, (select regr_count(u.k, u.x) from u where u.a = t.a) as m from t | select a, (select count(u.k + u.x) from u where u.a = t.a) as m from t
 select t.a, u.x from t left join u on t.a = u.a and t.b in (select k from w where k is not null) | select t.a, u.x from (select *, b in (select k from w where k is not null) as m from t) t left join u on t.a = u.a and t.m
 select t.a, u.x from t full join u on t.a = u.a and exists (select 1 from w where w.y = t.b) | select t.a, u.x from (select *, exists (select 1 from w where w.y = t.b) as m from t) t full join u on t.a = u.a and t.m
 select t.a, u.x from t full join u on t.a = u.a and (u.k in (select k from w) or t.b > 1 and not exists (select 1 from w where w.y = t.b)) | select t.a, u.x from (select *, b > 1 and not exists (select 1 from w where w.y = t.b) as m from t) t full join (select *, k in (select k from w) as n from u) u on t.a = u.a and (u.n or t.m)
