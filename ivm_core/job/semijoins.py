@@ -12,6 +12,7 @@ from ivm_core.job.narrow import is_selective, semijoins_on
 from ivm_core.plan.join_graph import equal_columns, equality
 from ivm_core.plan.nodes import Aggregate, Filter, Join, JoinKind, Plan, Project
 from ivm_core.plan.rewrite import conjuncts, transform_up
+from ivm_core.plan.schema import types_of
 
 
 def pass_on_semijoins(plan: Plan) -> Plan:
@@ -31,12 +32,19 @@ def _beside(source: Plan, other: Plan, join: Join) -> Plan:
     if not _is_grouped(source):
         return source
     equal = {theirs: mine for mine, theirs, null_safe in equal_columns(join.condition, source, other) if not null_safe}
+    own, others = types_of(source), types_of(other)
     for semijoin in semijoins_on(other):
+        keys = types_of(semijoin.right)
         pairs = tuple(equal_columns(semijoin.condition, semijoin.left, semijoin.right))
-        plain = [(equal.get(theirs), key) for theirs, key, null_safe in pairs if not null_safe]
+        plain = [(equal.get(theirs), theirs, key) for theirs, key, null_safe in pairs if not null_safe]
         if len(plain) < len(conjuncts(semijoin.condition)) or not is_selective(semijoin.right):
             continue
-        conditions = tuple(equality(mine, key, null_safe=False) for mine, key in plain if mine is not None)
+        # Equality carries over only within one type: the number 1 equals both '1' and '01', which are not equal.
+        conditions = tuple(
+            equality(mine, key, null_safe=False)
+            for mine, theirs, key in plain
+            if mine is not None and own.get(mine) == others.get(theirs) == keys.get(key) is not None
+        )
         if len(conditions) == len(plain):
             source = restricted(source, semijoin.right, conditions)
     return source
