@@ -36,6 +36,7 @@ from ivm_core.plan.nodes import (
     sources,
 )
 from ivm_core.plan.rewrite import both, conjuncts, expect_expression, substitute, with_sources
+from ivm_core.plan.types import typed
 
 Names = frozenset[str]
 PARAMETERS = {At.AFTER: "clock_after", At.BEFORE: "clock_before"}
@@ -137,7 +138,7 @@ def _row_of(plan: Plan, side: At) -> _Row | None:
         case Changes(table, columns) if table == CLOCK:
             return _Row({c.name: _instant(c, side) for c in columns} | {WEIGHT: _weight(side)})
         case Values(names, types, (values,)):
-            return _Row({n: _typed(value, type_) for n, type_, value in zip(names, types, values, strict=True)})
+            return _Row({n: typed(value, type_) for n, type_, value in zip(names, types, values, strict=True)})
         case UnionAll((source,)):
             return _row_of(source, side)
         case Project(source, columns):
@@ -196,10 +197,6 @@ def _instant(column_: ScanColumn, at: At) -> exp.Expression:
 def _weight(side: At) -> exp.Expression:
     one = exp.Literal.number(1)
     return exp.cast(one if side is At.AFTER else exp.Neg(this=one), "bigint", dialect="spark")
-
-
-def _typed(value: exp.Expression, type_: str) -> exp.Expression:
-    return value if type_ == "void" else exp.cast(value.copy(), type_, dialect="spark")
 
 
 def _weighted(source: Plan, read: Names) -> Names:

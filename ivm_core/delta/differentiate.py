@@ -48,6 +48,7 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.raising import raise_where_positive
 from ivm_core.plan.remembered import remembered
 from ivm_core.plan.rewrite import with_sources
+from ivm_core.plan.types import typed
 from ivm_core.plan.types_plan import types_of
 
 
@@ -263,13 +264,9 @@ def _before_and_after(plan: Plan, changed: Tables) -> Plan:
 
 def _unmatched_right(plan: Join) -> Plan:
     types = types_of(plan.left)
-    nulls = tuple(Named(name, _null(types.get(name))) for name in plan.left.names)
+    nulls = tuple(Named(name, typed(exp.null(), types.get(name))) for name in plan.left.names)
     unmatched = Join(plan.right, plan.left, JoinKind.ANTI, plan.condition)
     return Project(unmatched, (*nulls, *keep(plan.right.names)))
-
-
-def _null(type_: str | None) -> exp.Expression:
-    return exp.Null() if type_ is None else exp.cast(exp.Null(), type_, dialect="spark")
 
 
 def _ordered(plan: Plan, delta: Plan) -> Plan:

@@ -29,6 +29,7 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.normalize_joins import rejects_nulls, strict_in
 from ivm_core.plan.rewrite import expect_expression, substitute, transform_down
 from ivm_core.plan.schema import type_of, types_of
+from ivm_core.plan.types import typed
 
 _KEY = f"{HIDDEN_PREFIX}grouped_"
 _MATCHED = f"{HIDDEN_PREFIX}matched_"
@@ -56,7 +57,7 @@ def over_matches(plan: Plan) -> Plan:
     names = {value: f"{_MATCHED}{n}" for n, value in enumerate(alone, start=1)}
     matches = transform_down(replace(join, kind=JoinKind.INNER), tighten_outer_join)
     rows: Plan = Project(matches, (*named, *(Named(name, value) for value, name in names.items())))
-    zeros = any(value is not None and not isinstance(value.this, exp.Null) for value in alone.values())
+    zeros = not all(map(_is_null, alone.values()))
     if keys or zeros:  # without keys there is one group, with or without rows, but a sum of none is NULL, and not 0
         needed = frozenset(name for key in named for name in references(key.expression))
         nothing = tuple(Named(name, value) for name, value in zip(names.values(), alone.values(), strict=True) if value)
@@ -96,7 +97,7 @@ def _alone(
     if type_ is None:
         return None
     if _is_null_with(value, right) or (isinstance(call, exp.CountIf) and rejects_nulls(value, right)):
-        return exp.cast(exp.null(), type_, dialect="spark")
+        return typed(exp.null(), type_)
     return exp.cast(exp.Literal.number(0), type_, dialect="spark") if _is_zero_with(value, right) else None
 
 
@@ -104,8 +105,12 @@ def _skips(call: exp.Expression, alone: list[exp.Expression | None]) -> bool:
     """Whether rows without a match make no difference to the function, however many they are: NULLs, and of a sum zeros."""
     if not isinstance(call, _SKIP_NULLS) or call.expressions:
         return False
-    null = [value is not None and isinstance(value.this, exp.Null) for value in alone]
+    null = [_is_null(value) for value in alone]
     return any(null) if isinstance(call.this, exp.Distinct) else isinstance(call, exp.Sum) or all(null)
+
+
+def _is_null(value: exp.Expression | None) -> bool:
+    return value is not None and isinstance(value.this if isinstance(value, exp.Cast) else value, exp.Null)
 
 
 def _is_null_with(value: exp.Expr, right: frozenset[str]) -> bool:

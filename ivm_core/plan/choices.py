@@ -17,7 +17,7 @@ from ivm_core.plan.nodes import Aggregate, Named, Plan, Project, column, keep
 from ivm_core.plan.rewrite import as_operand, condition_and_value, expect_expression, struct_of, value_where
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.scope import Context, complaint
-from ivm_core.plan.types import is_comparable
+from ivm_core.plan.types import is_comparable, typed
 
 Types = Mapping[str, str | None]
 COLLECTED = (exp.ArrayAgg, exp.ArrayUniqueAgg)
@@ -118,8 +118,7 @@ def _part(rows: exp.Expression, place: int, collected: Named, types: Types) -> e
     values = exp.Transform(this=rows.copy(), expression=exp.Lambda(this=field, expressions=[row]))
     present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
     part = exp.ArrayFilter(this=values, expression=exp.Lambda(this=present, expressions=[value]))
-    known = type_of(collected.expression, types)
-    return exp.cast(part, known, dialect="spark") if known else part
+    return typed(part, type_of(collected.expression, types))
 
 
 def settle(call: exp.Expression, types: Types) -> exp.Expression:

@@ -29,6 +29,7 @@ from ivm_core.plan.rewrite import expect_expression, substitute
 from ivm_core.plan.same_value import one_spelling, with_keys
 from ivm_core.plan.scope import Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.subqueries import attach
+from ivm_core.plan.types import typed
 from ivm_core.plan.types_plan import types_of
 
 Sets = tuple[frozenset[int], ...]
@@ -163,7 +164,9 @@ class Groups:
             if not keys:
                 plan = Filter(plan, exp.GT(this=column(rows.name), expression=exp.Literal.number(0)))
             absent = {
-                key.name: _null(types.get(key.name)) for position, key in enumerate(self.keys) if position not in chosen
+                key.name: typed(exp.null(), types.get(key.name))
+                for position, key in enumerate(self.keys)
+                if position not in chosen
             }
             columns = (
                 *(Named(key.name, absent.get(key.name, column(key.name))) for key in self.keys),
@@ -278,10 +281,6 @@ def _refuse_users_own(aggregates: list[Named]) -> None:
     for call in (aggregate.expression for aggregate in aggregates):
         if isinstance(call, exp.AnonymousAggFunc):
             raise refusal(f"{sql_name(call)}(), registered by a user, of all rows", call, "Group by a column.")
-
-
-def _null(data_type: str | None) -> exp.Expression:
-    return exp.cast(exp.null(), data_type, dialect="spark") if data_type and data_type != "void" else exp.null()
 
 
 def _stash(replaced: dict[str, exp.Expression], value: exp.Expression) -> exp.Expression:

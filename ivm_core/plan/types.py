@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from sqlglot import exp
-from sqlglot.errors import ParseError
+from sqlglot.errors import SqlglotError
 
 Type = str
 MAX_PRECISION = 38
@@ -21,6 +21,8 @@ FRACTIONAL = ("float", "double")
 # Spark groups by maps, and no more; by the others not even that. A colon ends the name of a struct's field.
 _WITHOUT_GROUPS = re.compile(r"\b(?:variant|geometry|geography)\b(?!:)", re.IGNORECASE)
 _WITHOUT_ORDER = re.compile(rf"\bmap<|{_WITHOUT_GROUPS.pattern}", re.IGNORECASE)
+_FIELD = re.compile(r"(\bstruct<|,)\s*([^:<>,`]+):", re.IGNORECASE)
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _NAMES = {
     exp.DType.TEXT: "string",
     exp.DType.TIMESTAMPTZ: "timestamp",
@@ -59,11 +61,45 @@ def simple_string(data_type: exp.DataType) -> Type:
 
 @lru_cache(maxsize=4096)
 def parse_type(text: Type) -> exp.DataType | None:
-    """The sqlglot form of a Spark type, None where sqlglot does not know it. Do not mutate it."""
+    """The sqlglot form of a Spark type, None where sqlglot does not know it. Do not mutate it.
+
+    >>> parse_type("struct<first-name:string,order:struct<a:int>>").sql("spark")
+    'STRUCT<`first-name`: STRING, `order`: STRUCT<`a`: INT>>'
+    """
+    plain = _built(text)
+    if plain is not None and simple_string(plain) == text and all(_is_plain(f) for f in plain.find_all(exp.ColumnDef)):
+        return plain
+    # Spark does not quote names of fields here; at one that is a word of SQL's, or none at all, sqlglot stops reading.
+    made = _built(_with_quoted_fields(text)) or plain
+    return None if made is None or "<>" in simple_string(made) != text else made
+
+
+def typed(value: exp.Expression, type_: Type | None) -> exp.Expression:
+    """The value cast to the type; as it is where the type is not known, or has no spelling, like that of a bare NULL.
+
+    >>> [typed(exp.null(), type_).sql("spark") for type_ in ("int", "void", None)]
+    ['CAST(NULL AS INT)', 'NULL', 'NULL']
+    """
+    parsed = parse_type(type_) if type_ else None
+    if parsed is None or "<>" in simple_string(parsed):
+        return value.copy()
+    return exp.cast(value.copy(), parsed.copy())
+
+
+def _built(text: str) -> exp.DataType | None:
     try:
         return exp.DataType.build(text, dialect="spark")
-    except (ParseError, ValueError):
+    except (SqlglotError, ValueError):
         return None
+
+
+def _is_plain(field: exp.ColumnDef) -> bool:
+    return _PLAIN_NAME.fullmatch(field.name) is not None
+
+
+def _with_quoted_fields(text: Type) -> str:
+    """The type with each name before a colon in backquotes."""
+    return _FIELD.sub(lambda found: f"{found[1]}{exp.to_identifier(found[2], quoted=True).sql('spark')}:", text)
 
 
 def part_of(collection: Type | None, kind: exp.DType, place: int) -> Type | None:

@@ -27,6 +27,8 @@ VIEWS = {
     "arrays": "SELECT cast(v AS string) AS t FROM (SELECT array_append(array(k), 1) AS v FROM {s}.a UNION ALL SELECT array(x) FROM {s}.b)",
     "sizes": "SELECT cast(v AS string) AS t FROM (SELECT size(l) AS v FROM {s}.a UNION ALL SELECT x FROM {s}.b)",
     "days": "SELECT cast(v AS string) AS t FROM (SELECT next_day(d, 'MO') AS v FROM {s}.a UNION ALL SELECT at FROM {s}.b)",
+    "names": "SELECT q.k, q.o, b.x FROM (SELECT k, named_struct('first-name', s, 'select', k) AS o FROM {s}.a) q FULL JOIN {s}.b b "
+    "ON b.k = q.k",
     "bits": "SELECT cast(v AS string) AS t, count(*) AS n FROM (SELECT k & 3 AS v FROM {s}.a UNION ALL SELECT x FROM {s}.b) GROUP BY v",
 }
 

@@ -69,6 +69,7 @@ select t.a, sum(case u.k when 1 then 2 else 0 end) as n, count_if(u.k = 1) as on
 select t.a, bool_and(u.k is not null) as m, count_if(u.k is not null) as n from t left join u on t.a = u.a group by t.a
 select t.a, count(u.k > 1 and t.b > 0) as n, count_if(u.k > 1 and t.b > 0) as m from t left join u on t.a = u.a group by t.a
 select q.n, count(*) as c from (select t.a, t.b, count(u.k) as n from t left join u on t.a = u.a group by t.a, t.b) q group by q.n
+select t.a, max(q.x) as n, count(q.x) as m from t left join (select a, null as x from u) q on t.a = q.a group by t.a
 select u.a, sum(t.b) as total, max(coalesce(t.b, 0)) as m from t right join u on t.a = u.a group by u.a
 select t.a, u.x from t left join u on t.a = u.a and u.k > 1
 select t.a, u.x from t left join u on t.a = u.a where u.k > 1
@@ -76,6 +77,8 @@ select t.a, u.x from t left join u on t.a = u.a where u.k > 1 or u.k is null
 select t.a, u.x from t left join u on t.a = u.a and t.b > 1
 select t.a, u.x from t right join u on t.a = u.a
 select t.a, u.x from t right join u on t.a = u.a where t.b > 1
+select q.a, coalesce(q.x, u.k) as x from (select a, null as x from t) q full join u on q.a = u.a
+select q.a, q.o.`first-name` as n, u.k from (select a, named_struct('first-name', s, 'select', b) as o from t) q full join u on q.a = u.a
 select t.a, u.x from t full join u on t.a = u.a
 select t.a, u.x from t full join u on t.a = u.a where t.b = 1
 select t.a, u.x from t full join u on t.a = u.a and t.b = u.k

@@ -9,7 +9,7 @@ from sqlglot import exp
 from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.nodes import Aggregate, Changes, Generate, Named, Project, Scan, ScanColumn, UnionAll, column
 from ivm_core.plan.schema import TableSchema, type_of, types_of
-from ivm_core.plan.types import adjusted, common_type, simple_string
+from ivm_core.plan.types import adjusted, common_type, parse_type, simple_string, typed
 from tests.plan.expressions import AGGREGATES, COLUMNS, ROWWISE, WINDOWS
 
 TYPES = dict(COLUMNS)
@@ -87,6 +87,26 @@ def test_results_wider_than_38_digits_keep_six_of_the_fraction() -> None:
 @pytest.mark.parametrize("text", [kind for _, kind in COLUMNS])
 def test_types_are_read_back(text: str) -> None:
     assert simple_string(exp.DataType.build(text, dialect="spark")) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("struct<first-name:string,a b:int>", "STRUCT<`first-name`: STRING, `a b`: INT>"),
+        ("array<struct<order:int,select:map<string,decimal(10,2)>,@x:date>>", "ARRAY<STRUCT<`order`: INT, `select`: MAP<STRING, DECIMAL(10, 2)>, `@x`: DATE>>"),
+        ("struct<order:int,a:date>", "STRUCT<order: INT, a: DATE>"),
+    ],
+)  # fmt: skip
+def test_fields_of_any_name_are_read(text: str, spelled: str) -> None:
+    parsed = parse_type(text)
+    assert parsed is not None
+    assert (parsed.sql("spark"), simple_string(parsed)) == (spelled, text)
+
+
+@pytest.mark.parametrize("text", ["struct<a:b:int>", "struct<a,b:int>", "array<void>", "void"])
+def test_what_cannot_be_spelled_is_no_type(text: str) -> None:
+    assert parse_type(text) is None
+    assert typed(exp.null(), text) == exp.null()
 
 
 def test_most_expressions_have_a_type() -> None:
