@@ -6,7 +6,6 @@ Its columns are called ``__ivm_key_1`` …, so that they meet no column of the q
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
@@ -31,11 +30,11 @@ from ivm_core.plan.nodes import (
 )
 from ivm_core.plan.rewrite import as_operand, both, expect_expression, substitute
 from ivm_core.plan.schema import type_of, types_of
-from ivm_core.plan.types import FRACTIONAL, holds_variants, is_comparable
+from ivm_core.plan.types import FRACTIONAL, holds_floating, holds_variants, is_comparable, typed
 
 KEY_PREFIX = f"{HIDDEN_PREFIX}key_"
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
 _COMPARED = f"{HIDDEN_PREFIX}compared_"
-_FLOATING = re.compile(r"\b(?:float|double)\b(?!:)")
 
 
 def distinct_keys(delta: Plan, expressions: Sequence[exp.Expression], prefix: str = KEY_PREFIX) -> Aggregate:
@@ -88,37 +87,52 @@ def touched_by(plan: Plan, delta: Plan, condition: exp.Expression | None) -> Pla
     """L ⋉ ΔR by the join's own condition: the rows of L for which some changed row of R counts.
 
     Being the condition itself, it is right for any of them: theta joins and the null-aware NOT IN too. K has the columns
-    that the condition reads or, where those cannot be compared, what it makes of them.
+    that the condition reads or, where those cannot be compared or may be two zeros, what it makes of them.
     """
     types = types_of(delta)
     used = () if condition is None else tuple(name for name in delta.names if name in references(condition))
-    if condition is not None and not all(is_comparable(types[name]) for name in used):
+    if condition is not None and not all(_is_its_key(name, types[name], condition) for name in used):
         parts = _made_of(condition, frozenset(used))
-        keys = distinct_keys(delta, parts)
-        names = dict(zip(parts, keys.names, strict=True))
-        replaced = condition.transform(lambda node: column(names[node]) if node in names else node)
+        kinds = {part: type_of(part, types) for part, only_compared in parts.items() if not only_compared}
+        as_text = {part: kind for part, kind in kinds.items() if kind in FRACTIONAL}
+        keys = distinct_keys(delta, tuple(typed(part, "string") if part in as_text else part for part in parts))
+        values = {p: typed(column(name), as_text.get(p)) for p, name in zip(parts, keys.names, strict=True)}
+        replaced = condition.transform(lambda node: values[node].copy() if node in values else node)
         return Join(plan, keys, JoinKind.SEMI, expect_expression(replaced))
     keys = distinct_keys(delta, tuple(column(name) for name in used))
     on_keys: Mapping[str, exp.Expression] = {n: column(k) for n, k in zip(used, keys.names, strict=False)}
     return Join(plan, keys, JoinKind.SEMI, None if condition is None else substitute(condition, on_keys))
 
 
-def _made_of(condition: exp.Expression, names: frozenset[str]) -> tuple[exp.Expression, ...]:
-    """The largest parts of the condition that read these columns only, and no parameter of a lambda function."""
-    parts: dict[exp.Expression, None] = {}
+def _is_its_key(name: str, type_: str | None, condition: exp.Expression) -> bool:
+    """Whether distinct values of a column are all that the condition tells apart; as a text -0.0 is another value than 0.0."""
+    read = (node for node in condition.find_all(exp.Column) if node.name == name)
+    return is_comparable(type_) and (not holds_floating(type_) or all(_is_compared(node) for node in read))
+
+
+def _is_compared(node: exp.Expr) -> bool:
+    return isinstance(node.parent, _COMPARISONS)
+
+
+def _made_of(condition: exp.Expression, names: frozenset[str]) -> dict[exp.Expression, bool]:
+    """The largest parts of the condition that read these columns only, and no parameter of a lambda function.
+
+    With each, whether it is compared wherever it stands, and nothing else is made of it.
+    """
+    parts: dict[exp.Expression, bool] = {}
 
     def visit(node: exp.Expr, parameters: frozenset[str]) -> None:
         part = expect_expression(node)
         if isinstance(node, exp.Lambda):
             parameters |= {parameter.name for parameter in node.expressions}
         elif references(part) and references(part) <= names and not parameters & _identifiers(node):
-            parts[part] = None
+            parts[part] = parts.get(part, True) and _is_compared(node)
             return
         for child in node.iter_expressions():
             visit(child, parameters)
 
     visit(condition, frozenset())
-    return tuple(parts)
+    return parts
 
 
 def _identifiers(expression: exp.Expr) -> frozenset[str]:
@@ -162,7 +176,7 @@ def netted(delta: Plan, *, signed: bool = False) -> Plan:
     ``signed``: -0.0 is not equal to 0.0. Spark's GROUP BY takes both for 0.0.
     """
     types = types_of(delta)
-    zeros = [name for name in delta.names if signed and _FLOATING.search(types[name] or "")]
+    zeros = [name for name in delta.names if signed and holds_floating(types[name])]
     odd = [*(name for name in delta.names if holds_variants(types[name])), *zeros]
     plain = keep(tuple(name for name in delta.names if name != WEIGHT and name not in odd))
     compared = [Named(f"{_COMPARED}{name}", as_comparable(column(name), types[name]) or column(name)) for name in odd]

@@ -18,6 +18,7 @@ MIN_ADJUSTED_SCALE = 6
 INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 FRACTIONAL = ("float", "double")
+_WITH_ZEROS = re.compile(r"\b(?:float|double)\b(?!:)")
 # Spark groups by maps, and no more; by the others not even that. A colon ends the name of a struct's field.
 _WITHOUT_GROUPS = re.compile(r"\b(?:variant|geometry|geography)\b(?!:)", re.IGNORECASE)
 _WITHOUT_ORDER = re.compile(rf"\bmap<|{_WITHOUT_GROUPS.pattern}", re.IGNORECASE)
@@ -120,6 +121,11 @@ def is_comparable(type_: Type | None) -> bool:
 def holds_variants(type_: Type | None) -> bool:
     """Whether GROUP BY, which takes maps too, takes no values of the type; unknown types are taken for such without any."""
     return type_ is not None and _WITHOUT_GROUPS.search(type_) is not None
+
+
+def holds_floating(type_: Type | None) -> bool:
+    """Whether values of the type have parts that may be -0.0, which equals 0.0 and is shown as another text."""
+    return type_ is not None and _WITH_ZEROS.search(type_) is not None
 
 
 def decimal(precision: int, scale: int) -> Type:
