@@ -12,7 +12,7 @@ from ivm_core.batch.model import CommitClass
 from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import ViewActivity, ViewRecord
 from ivm_core.engine.session import jars, java_version
-from ivm_core.errors import IvmError
+from ivm_core.errors import BaseTableError, IvmError
 from ivm_core.maintain.layout import layout_checks
 from ivm_core.maintain.model import Check, ViewStatus
 from ivm_core.maintain.session import Session
@@ -68,7 +68,10 @@ class _Lag:
         if now is None or not session.has_table(location):
             return cls(table)
         log, start = session.log(location), now.of(table)
-        newest = log.version()
+        try:
+            newest = log.version()
+        except BaseTableError:  # an empty log is no table
+            return cls(table)
         if start is None or start.version >= newest:
             return cls(table)
         missed = log.commits(start.version, newest)
@@ -143,7 +146,10 @@ def _table_checks(session: Session, name: str, location: str) -> list[Check]:
     if not session.has_table(location):
         return [Check(f"table {name}", False, f"no Delta table at {location}", "Create it again, or drop its views.")]
     log = session.log(location)
-    feed = log.properties().get(FEED) == "true"
+    try:
+        feed = log.properties().get(FEED) == "true"
+    except BaseTableError as error:
+        return [Check(f"table {name}", False, error.message, "Create it again, or drop its views.")]
     advice = "" if feed else f"ALTER TABLE {name} SET TBLPROPERTIES ('{FEED}' = 'true')"
     detail = "on" if feed else "off: changes are found by comparing versions, which reads the whole table"
     days = log.retention().total_seconds() / 86400

@@ -13,7 +13,7 @@ from ivm_core.batch.model import Cut
 from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import describe_table, drop_state, register_table
-from ivm_core.errors import Busy, DefinitionError, InvalidNameError, ViewExistsError
+from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameError, ViewExistsError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, is_auxiliary, raised
 from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
@@ -125,6 +125,8 @@ def register_base_table(
     """Tell the catalogue of a Delta table, with its declared keys. ``location``: where the session does not know it."""
     name = qualified(name)
     if location is not None:
+        if not session.has_table(location):
+            raise BaseTableError(f"{name} cannot be registered: there is no Delta table at {location}. Write it first.")
         register_table(session.spark_with_names, name, location)
     info = describe_table(session.spark_with_names, name)
     record = TableRecord(
@@ -148,8 +150,10 @@ def drop_view(session: Session, name: str) -> None:
 
 
 def _remove(session: Session, record: ViewRecord) -> None:
-    drop_state(session.spark, record.name, record.location)
+    spark = session.spark  # without one, nothing goes
+    # Whoever dies in between leaves files that nobody asks for, and no view without its files.
     session.catalog.remove_view(record.name)
+    drop_state(spark, record.name, record.location)
     session.forget(record.view_id)
 
 

@@ -8,23 +8,21 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
-from ivm_core.apply.names import col
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import TableRecord, ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
-from ivm_core.engine.model import STATE_TABLE, Relation
+from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, table_exists
-from ivm_core.errors import BaseTableError, UnknownTableError
+from ivm_core.errors import BaseTableError, DriftError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.facts import TableFacts
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.maintain.visible import shown_by
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.schema import ForeignKey, TableSchema
@@ -139,18 +137,16 @@ class Session:
         if self._described is not None:
             self._described.add(name)
 
-    def show(self, view: ViewRecord) -> None:
-        """Register a view's state table and its visible SELECT in the Spark session."""
-        compiled = self.compiled(view)
-        visible = compiled.visible_sql
-        if compiled.fingerprint != view.fingerprint:
-            # The state is of another plan until the next batch, and shows what it can: the columns that it has.
-            stored = {name for name, _ in self.log(view.location).columns()}
-            if not stored >= {name for name, _ in view.columns}:
-                return
-            visible = exp.select(*(col(name) for name, _ in view.columns)).from_(STATE_TABLE).sql("spark")
-        register_view(self.spark, view.name, view.location, visible, view.comment)
-        self._shown[view.name] = (view.location, visible)
+    def show(self, view: ViewRecord) -> bool:
+        """Register a view's state table and its visible SELECT in the Spark session; False where the state cannot be shown."""
+        try:
+            visible = shown_by(view, self.compiled(view), (name for name, _ in self.log(view.location).columns()))
+        except BaseTableError:
+            return False
+        if visible is not None:
+            register_view(self.spark, view.name, view.location, visible, view.comment)
+            self._shown[view.name] = (view.location, visible)
+        return visible is not None
 
     def log(self, location: str) -> TableLog:
         """The Delta log of a table."""
@@ -276,8 +272,11 @@ class Session:
     def read(self, view: ViewRecord) -> DataFrame:
         """The view's rows as a reader sees them now."""
         known = self._shown.get(view.name) == (view.location, self.compiled(view).visible_sql)
-        if not known or not table_exists(self.spark, view.name):
-            self.show(view)
+        if not (known and table_exists(self.spark, view.name)) and not self.show(view):
+            raise DriftError(
+                f"The state of {view.name} at {view.location} is missing, or left by another form of its query, and cannot be "
+                f"shown. Run `ivm maintain {view.name}`, or `ivm refresh {view.name}` where its policy is incremental_strict."
+            )
         return self.spark.table(view.name)
 
     def query(self, sql: str) -> DataFrame:

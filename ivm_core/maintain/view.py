@@ -20,7 +20,7 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.engine.sharing import WORK_CLOCK
-from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
+from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob, WriteKind
 from ivm_core.maintain.columns import check_columns
@@ -138,14 +138,17 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
 
 
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
-    """Whether there is work to bring the view to the cut, upstream views as they stand now. Needs no JVM on local paths."""
+    """Whether there is work to bring the view to the cut, upstream views as they stand now. Needs no JVM on local paths.
+
+    A view that cannot be brought there counts: the run reports why.
+    """
     now = standing(session, view)
     if now is None or session.catalog.open_intents(view.name):
         return True
     try:
         return not _arrived(view, now, next_batch(session, view, now, cut))
-    except Busy:
-        return True  # its auxiliaries are on their way
+    except (Busy, BaseTableError):
+        return True  # its auxiliaries are on their way, or a table is missing
 
 
 def _arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
