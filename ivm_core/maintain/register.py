@@ -65,11 +65,10 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
     )
     if existing is None:
         record = replace(record, columns=columns, location=state_location(session, record))
-        session.catalog.add_view(record)
+        record = session.catalog.add_view(record)  # another process may have begun the same
     bring_together(session, record, run_id)
     build(session, record, Reason.FIRST_BUILD, run_id)
-    record = replace(record, status=ViewStatus.ACTIVE)
-    session.catalog.update_view(record)
+    record = session.catalog.view(record.name)
     session.show(record)
     return record
 

@@ -24,7 +24,7 @@ from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, DriftError, 
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob, WriteKind
 from ivm_core.maintain.columns import check_columns
-from ivm_core.maintain.current import as_compiled, locked
+from ivm_core.maintain.current import as_compiled, locked, mark_built
 from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before, same_tables
 from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
@@ -138,10 +138,7 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
 
 
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
-    """Whether there is work to bring the view to the cut, upstream views as they stand now. Needs no JVM on local paths.
-
-    A view that cannot be brought there counts: the run reports why.
-    """
+    """Whether a run to the cut has work, or a failure, to report; upstream views as they stand. Needs no JVM on local paths."""
     now = standing(session, view)
     if now is None or session.catalog.open_intents(view.name):
         return True
@@ -166,6 +163,8 @@ def _settle(session: Session, view: ViewRecord) -> Standing | None:
         elif intent.strategy is Strategy.REPAIR:
             # What differed still does, and the next validation finds it.
             session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
+    if now is not None:
+        mark_built(session, view)
     return now
 
 
@@ -277,6 +276,7 @@ def _run(
     record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows, shared_seconds=shared)
     record = replace(record, changed_rows=changed_rows)
     session.catalog.add_batch(record, settle="applied")
+    mark_built(session, view)
     return report_of(record, shared)
 
 

@@ -98,6 +98,41 @@ def test_the_same_creation_is_finished(place, spark, monkeypatch):
     assert define(place(), query).view_id == begun.view_id
 
 
+def test_two_processes_create_the_same_view(place, spark, monkeypatch):
+    one, two, query = place(), place(), "SELECT id, x FROM plans.t"
+    add_view = two.catalog.add_view
+
+    def late(record):
+        define(one, query)
+        return add_view(record)
+
+    monkeypatch.setattr(two.catalog, "add_view", late)
+    assert define(two, query) == one.catalog.view("plans.v")
+    assert right(two, spark, query)
+
+
+@pytest.mark.parametrize("died", ["in its query", "after its commit"])
+def test_a_creation_that_a_run_makes_up_for_is_complete(place, spark, monkeypatch, died):
+    engine, query = place(), "SELECT id, 100 / (x - 10) AS r FROM plans.t WHERE id > 1"
+
+    def die(*_, **__):
+        raise RuntimeError("the process died")
+
+    with monkeypatch.context() as patched:
+        if died == "in its query":
+            run(spark, "UPDATE plans.t SET x = 10")
+        else:
+            patched.setattr(type(engine.catalog), "add_batch", die)
+        with pytest.raises((RuntimeError, IvmError)):
+            define(engine, query)
+    assert engine.catalog.view("plans.v").status == "creating"
+    run(spark, "UPDATE plans.t SET x = 30")
+    later = place()
+    later.maintain()
+    assert later.catalog.view("plans.v").status == "active"
+    assert place().query("SELECT r FROM plans.v").collect() == [(5.0,)]
+
+
 def test_a_process_that_knew_the_query_before_goes_on_with_the_new_one(place, spark, tmp_path):
     one, other = place(), place()
     apply(one, tmp_path, "SELECT id, x FROM plans.t WHERE x > 10")
