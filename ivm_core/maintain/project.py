@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
@@ -41,15 +41,18 @@ def plan_project(session: Session, folder: str | Path | None = None) -> list[Pla
     read_folder(_root(session, folder), views)
     changes = [_table_change(session, table) for table in tables]
     changes += _view_changes(session, views)
-    wanted = {view.name for view in views}
+    wanted = {view.name: tuple(tables_of(view.query)) for view in views}
     changes += [_without_file(session, view, wanted) for view in session.catalog.views() if view.name not in wanted]
     return changes
 
 
-def _without_file(session: Session, view: ViewRecord, wanted: Collection[str]) -> PlannedChange:
+def _without_file(session: Session, view: ViewRecord, wanted: Mapping[str, Collection[str]]) -> PlannedChange:
     """Views that were created by hand have no file: apply leaves them alone, and says so."""
     owner = owner_of(view)
-    if owner in wanted and not set(session.catalog.dependants(view.name)) - {*wanted, view.name}:
+    reading = [name for name in session.catalog.dependants(view.name) if view.name in wanted.get(name, (view.name,))]
+    if owner in wanted and reading:
+        return PlannedChange("view", view.name, "unmanaged", f"{owner} keeps it no more, but {reading[0]} reads it")
+    if owner in wanted:
         return PlannedChange("view", view.name, "drop", f"{owner} keeps it no more")
     if owner is not None:
         return PlannedChange(
@@ -106,12 +109,17 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
                 views[view.name] = replace(view, file=file.name)
                 reads[view.name] = list(tables_of(view.query))
     _check_schedules(views.values())
-    order = TopologicalSorter({name: [t for t in tables if t in views] for name, tables in reads.items()})
+    for known in session.catalog.views():  # one without a file stays as it is
+        reads.setdefault(known.name, list(known.tables))
+    order = TopologicalSorter({name: [t for t in tables if t in reads] for name, tables in reads.items()})
     try:
-        return tables, [views[name] for name in order.static_order()]
+        return tables, [views[name] for name in order.static_order() if name in views]
     except CycleError as error:
-        circle = " → ".join(f"{name} ({views[name].file})" for name in error.args[1])
-        raise DefinitionError(f"The views read each other in a circle: {circle}.") from None
+        files = {name: view.file for name, view in views.items()}
+        circle = " → ".join(f"{name} ({files.get(name, 'without a file')})" for name in error.args[1])
+        raise DefinitionError(
+            f"The views read each other in a circle: {circle}. Change what one of them reads, or drop one that has no file."
+        ) from None
 
 
 def _check_schedules(views: Iterable[ViewDefinition]) -> None:
