@@ -18,10 +18,11 @@ from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
 from ivm_core.maintain.auxiliaries import is_auxiliary, owner_of
-from ivm_core.maintain.check import check_view
+from ivm_core.maintain.check import check_together, check_view
 from ivm_core.maintain.columns import column_change
 from ivm_core.maintain.current import locked
 from ivm_core.maintain.expectations import check_names, read_folder
+from ivm_core.maintain.keys import check_keys
 from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.register import bring_together, create_view, drop_view
@@ -30,6 +31,7 @@ from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import build
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
+from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.table_names import tables_of
 
 Parsed = TypeVar("Parsed")
@@ -74,6 +76,11 @@ def apply_project(
             if on_progress:
                 on_progress(table.name, "table")
             _apply_table(session, table, actions["table", table.name])
+        if "replace" in actions.values():  # a view above one that changes may be forgotten
+            below: dict[str, TableSchema | None] = {}
+            for view in views:
+                with _naming(view.file):
+                    check_together(session, view, below)
         with session.shared_reads(several=len(views) > 1):
             for view in views:
                 if on_progress:
@@ -198,9 +205,11 @@ def _apply_table(session: Session, table: TableDefinition, action: str) -> None:
         location = f"{session.settings.warehouse.rstrip('/')}/tables/{table.name.replace('.', '/')}"
         create_table(session.spark_with_names, table, location)
     info = describe_table(session.spark_with_names, table.name)
-    session.catalog.upsert_table(
-        TableRecord(table.name, info.table_id, info.location, info.columns, *_keys(table), properties=info.properties)
+    record = TableRecord(
+        table.name, info.table_id, info.location, info.columns, *_keys(table), properties=info.properties
     )
+    check_keys(record)
+    session.catalog.upsert_table(record)
     session.note_described(table.name)
 
 

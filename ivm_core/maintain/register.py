@@ -17,6 +17,7 @@ from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameEr
 from ivm_core.maintain.auxiliaries import auxiliaries_of, is_auxiliary, raised
 from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
+from ivm_core.maintain.keys import check_keys
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build, maintain_view
 from ivm_core.plan.definition import ViewDefinition, parse_definition
@@ -131,6 +132,7 @@ def register_base_table(
     record = TableRecord(
         name, info.table_id, info.location, info.columns, primary_key, foreign_keys, properties=info.properties
     )
+    check_keys(record)
     session.catalog.upsert_table(record)
     return record
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ivm_core.catalog.catalog import Catalog
-from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
@@ -17,15 +17,16 @@ from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, table_exists
-from ivm_core.errors import BaseTableError, DriftError, UnknownTableError
+from ivm_core.errors import BaseTableError, DefinitionError, DriftError, SchemaChangedError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.facts import TableFacts
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.maintain.keys import schema_of
 from ivm_core.maintain.visible import shown_by
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import parse_definition
-from ivm_core.plan.schema import ForeignKey, TableSchema
+from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import read_select
 from ivm_core.plan.table_names import tables_of
 from ivm_core.settings import Settings
@@ -79,7 +80,8 @@ class Session:
             register_table(self.spark, table.name, table.location)
         for view in self.catalog.views():
             if view.status != "creating":
-                self.show(view)
+                with suppress(SchemaChangedError):  # it alone is unknown
+                    self.show(view)
         return self.spark
 
     @property
@@ -259,13 +261,21 @@ class Session:
         return facts
 
     def compiled(self, view: ViewRecord) -> CompiledView:
-        """The view's plan and layout, compiled once per process and text of its definition."""
+        """The view's plan and layout, compiled once per process and text of its definition.
+
+        Raises SchemaChangedError where what it reads has changed so that the query is wrong now.
+        """
         sql, compiled = self._compiled.get(view.view_id, ("", None))
         if compiled is None or sql != view.sql:
             query = parse_definition(view.sql).query
             # Not only those of the plan: EXISTS over a global aggregate, for one, needs none of its tables.
-            schemas = {name: self.schema(name) for name in tables_of(query)}
-            compiled = compile_view(view.name, query, schemas)
+            try:
+                compiled = compile_view(view.name, query, {name: self.schema(name) for name in tables_of(query)})
+            except DefinitionError as error:
+                raise SchemaChangedError(
+                    f"The query of {view.name} no longer compiles over what it reads: {error.message} Run `ivm apply` with "
+                    "the query changed, or give what it reads its columns back."
+                ) from error
             self._compiled[view.view_id] = view.sql, compiled
         return compiled
 
@@ -287,9 +297,3 @@ class Session:
         """Compile the view anew at the next use."""
         self._compiled.pop(view_id, None)
         self._jobs = {key: job for key, job in self._jobs.items() if key[0] != view_id}
-
-
-def schema_of(table: TableRecord) -> TableSchema:
-    """A registered base table as plans see it."""
-    keys = tuple(ForeignKey(*key) for key in table.foreign_keys)
-    return TableSchema(table.name, table.columns, table.primary_key, keys)
