@@ -75,6 +75,11 @@ def table_exists(spark: SparkSession, name: str) -> bool:
         return False
 
 
+def is_view(spark: SparkSession, name: str) -> bool:
+    """True where what the session knows by that name is a view: another of its name can take its place."""
+    return bool(spark.catalog.getTable(table_name(name).sql("spark")).tableType == "VIEW")
+
+
 def analyse(spark: SparkSession, query: str) -> tuple[tuple[str, str], ...]:
     """Names and types of a query's columns by Spark's own analysis; nothing is run. Raises ``DefinitionError``."""
     try:

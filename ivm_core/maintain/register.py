@@ -12,7 +12,7 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Cut
 from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
-from ivm_core.engine.tables import describe_table, drop_state, register_table
+from ivm_core.engine.tables import describe_table, drop_state, is_view, register_table, table_exists
 from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameError, ViewExistsError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, is_auxiliary, raised
 from ivm_core.maintain.check import check_view, check_whole, is_registered
@@ -110,9 +110,12 @@ def _give_up(session: Session, begun: ViewRecord) -> None:
 
 
 def check_free(session: Session, name: str) -> None:
-    """Raise InvalidNameError where a base table has the name."""
+    """Raise InvalidNameError where a table has the name, be it known to the catalogue or to Spark alone."""
     if session.catalog.table(name) is not None:
         raise InvalidNameError(f"{name} is the name of a base table. Choose another name.")
+    spark = session.spark_with_names
+    if table_exists(spark, name) and not is_view(spark, name):
+        raise InvalidNameError(f"{name} is the name of a table in the Spark session. Choose another name.")
 
 
 def register_base_table(
