@@ -69,8 +69,16 @@ def _detail(spark: SparkSession, table: exp.Table) -> dict[str, str]:
 
 
 def table_exists(spark: SparkSession, name: str) -> bool:
-    """True where the session knows a table or view of that name."""
-    return bool(spark.catalog.tableExists(table_name(name).sql("spark")))
+    """True where the session knows a table or view of that name, and finds it."""
+    try:
+        return bool(spark.catalog.tableExists(table_name(name).sql("spark")))
+    except AnalysisException:  # a Delta table whose files are gone
+        return False
+
+
+def is_view(spark: SparkSession, name: str) -> bool:
+    """True where what the session knows by that name is a view: another of its name can take its place."""
+    return bool(spark.catalog.getTable(table_name(name).sql("spark")).tableType == "VIEW")
 
 
 def analyse(spark: SparkSession, query: str) -> tuple[tuple[str, str], ...]:
@@ -83,8 +91,11 @@ def analyse(spark: SparkSession, query: str) -> tuple[tuple[str, str], ...]:
 
 
 def register_table(spark: SparkSession, name: str, location: str) -> None:
-    """Make a Delta table at a location known under a name, where the session does not know the name yet."""
-    if table_exists(spark, name):
+    """Make a Delta table at a location known under a name, where the session does not know the name yet.
+
+    Where no Delta table is there, the name stays unknown: Spark would write an empty one, in place of what may come back.
+    """
+    if table_exists(spark, name) or not TableLog.exists(location, spark):
         return
     create_schema(spark, name)
     properties = [
@@ -150,6 +161,19 @@ def named_places(spark: SparkSession, names: Iterable[str]) -> dict[str, NamedPl
     return found
 
 
+def _is_at(spark: SparkSession, name: str, location: str) -> bool:
+    """Whether the session finds the table of that name at the location."""
+    if not table_exists(spark, name):
+        return False
+    known = _detail(spark, table_name(name)).get("location", "")
+    return normalize_location(known) == normalize_location(location)
+
+
+def _forget_table(spark: SparkSession, name: str) -> None:
+    """Let the session know the name no more; the files of a table with a location of its own stay."""
+    _run(spark, exp.Drop(tables=[table_name(name)], kind="TABLE", exists=True))
+
+
 def create_table(spark: SparkSession, table: TableDefinition, location: str) -> None:
     """Run a project's CREATE TABLE, the data going to ``location`` unless the statement names a place itself."""
     create_schema(spark, table.name)
@@ -172,6 +196,8 @@ def create_schema(spark: SparkSession, name: str) -> None:
 def register_view(spark: SparkSession, name: str, location: str, visible_sql: str, comment: str = "") -> None:
     """Show a view under its name: the visible SELECT over the state table, which gets a hidden name beside it."""
     hidden = state_name(name)
+    if not _is_at(spark, hidden, location):
+        _forget_table(spark, hidden)  # of a view that had the name before
     register_table(spark, hidden, location)
     select = sqlglot.parse_one(visible_sql, read=SparkAsWritten)
     for table in tables_of(select):
@@ -190,9 +216,7 @@ def register_view(spark: SparkSession, name: str, location: str, visible_sql: st
 def drop_state(spark: SparkSession, name: str, location: str) -> None:
     """Remove a view, the name of its state table, and the state itself."""
     _run(spark, exp.Drop(tables=[table_name(name)], kind="VIEW", exists=True))
-    hidden = state_name(name)
-    if table_exists(spark, hidden):
-        _run(spark, exp.Drop(tables=[table_name(hidden)], kind="TABLE", exists=True))
+    _forget_table(spark, state_name(name))
     remove_table(spark, location)
 
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 from ivm_core.cost.model import Reason
 from ivm_core.engine.functions import check_functions
 from ivm_core.engine.tables import analyse, describe_table
-from ivm_core.errors import DefinitionError, NoRule, NotIncrementalError, UnknownTableError
+from ivm_core.errors import DefinitionError, NoRule, NotIncrementalError, UnknownColumnError, UnknownTableError
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.strategy import strategy_of
-from ivm_core.maintain.places import is_old, record_table
+from ivm_core.maintain.keys import schema_of
+from ivm_core.maintain.places import is_old, record_table, table_record
 from ivm_core.maintain.session import Session
 from ivm_core.plan.clock import CLOCK, spell_for_spark
 from ivm_core.plan.definition import Policy, ViewDefinition
@@ -98,14 +99,38 @@ def _check_types(view: str, written: Columns, compiled: Columns) -> None:
             )
 
 
-def compile_checked(session: Session, definition: ViewDefinition) -> CompiledView:
-    """Compile a definition over the tables and the functions that the session knows, and over its auxiliary views."""
+def check_together(session: Session, definition: ViewDefinition, below: dict[str, TableSchema | None]) -> None:
+    """Compile a definition over the views ``below`` as they are to be, before any is touched, and add it to them.
+
+    Raises UnknownColumnError. A view of which not all is known before it is there is None, and so are those above it.
+    """
+    names = tables_of(definition.query)
+    schemas = {name: below[name] if name in below else resolve_table(session, name) for name in names}
+    below[definition.name] = None
+    known = {name: schema for name, schema in schemas.items() if schema is not None}
+    if len(known) < len(schemas):
+        return
+    try:
+        compiled = compile_view(definition.name, definition.query, known)
+    except UnknownColumnError:
+        raise
+    except DefinitionError:
+        return  # said when its turn comes
+    if None not in types_of(compiled.plan).values():
+        below[definition.name] = _schema_of(compiled)
+
+
+def compile_checked(session: Session, definition: ViewDefinition, *, learn: bool = True) -> CompiledView:
+    """Compile a definition over the tables and the functions that the session knows, and over its auxiliary views.
+
+    ``learn``: the catalogue is brought up to date with the tables.
+    """
     compiled: dict[str, CompiledView] = {}
     for view in (*definition.auxiliaries, definition):
         if view is not definition and is_registered(session, view):
             continue
         schemas = {
-            name: _schema_of(compiled[name]) if name in compiled else resolve_table(session, name)
+            name: _schema_of(compiled[name]) if name in compiled else resolve_table(session, name, learn=learn)
             for name in tables_of(view.query)
         }
         check_functions(session.spark_with_names, view.query)
@@ -124,8 +149,8 @@ def _schema_of(view: CompiledView) -> TableSchema:
     return TableSchema(view.name, tuple((name, type_ or "string") for name, type_ in types_of(view.plan).items()))
 
 
-def resolve_table(session: Session, name: str) -> TableSchema:
-    """The schema of a table named in a query, registered on the way where only the Spark session knew it."""
+def resolve_table(session: Session, name: str, *, learn: bool = True) -> TableSchema:
+    """The schema of a table named in a query, with ``learn`` registered on the way as the Spark session knows it."""
     if session.catalog.find_view(name) is not None or session.is_described(name):
         return session.schema(name)
     known = session.catalog.table(name)
@@ -140,6 +165,8 @@ def resolve_table(session: Session, name: str) -> TableSchema:
     if known is None or (
         found != (known.table_id, known.columns, known.location) and not is_old(known, info.location, info.table_id)
     ):
+        if not learn:
+            return schema_of(table_record(session, info))
         record_table(session, info)
     session.note_described(name)
     return session.schema(name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import BaseTableError, SchemaChangedError
@@ -12,13 +13,34 @@ from ivm_core.plan.nodes import Scan, walk
 
 
 def columns_read(session: Session, views: Sequence[ViewRecord]) -> dict[str, tuple[str, ...]]:
-    """The columns of each base table that any of the views reads: what one read of its changes must deliver."""
+    """The columns of each base table that any of the views reads: what one read of its changes must deliver.
+
+    A view that can be read no more fails by itself: columns that are gone are not asked for.
+    """
     columns: dict[str, set[str]] = {}
     for view in views:
-        for node in walk(session.compiled(view).plan):
-            if isinstance(node, Scan):
-                columns.setdefault(node.table, set()).update(column.source for column in node.columns)
-    return {table: tuple(sorted(names)) for table, names in columns.items()}
+        with suppress(SchemaChangedError):
+            for table, names in _used(session, view).items():
+                columns.setdefault(table, set()).update(names)
+    return {table: tuple(sorted(_still_there(session, table, names))) for table, names in columns.items()}
+
+
+def _used(session: Session, view: ViewRecord) -> dict[str, set[str]]:
+    """The columns that the view reads of each table. Raises SchemaChangedError."""
+    used: dict[str, set[str]] = {}
+    for node in walk(session.compiled(view).plan):
+        if isinstance(node, Scan):
+            used.setdefault(node.table, set()).update(column.source for column in node.columns)
+    return used
+
+
+def _still_there(session: Session, table: str, names: Iterable[str]) -> list[str]:
+    """Those of the names that are columns of the base table now; all where it is none, or cannot be read."""
+    found = {name.lower() for name in names}
+    if session.catalog.table(table) is not None:
+        with suppress(BaseTableError):
+            found = {name.lower() for name, _ in session.table_log(table).columns()}
+    return [name for name in names if name.lower() in found]
 
 
 def check_columns(session: Session, view: ViewRecord, now: Standing | None) -> None:
@@ -37,7 +59,11 @@ def column_change(session: Session, view: ViewRecord, now: Standing | None) -> s
     What the catalogue knows of a table counts where that version cannot be read any more: another view that was made since
     may have brought it up to date.
     """
-    for table, used in columns_read(session, [view]).items():
+    try:
+        columns = _used(session, view)
+    except SchemaChangedError:
+        return "its query no longer compiles"
+    for table, used in columns.items():
         record = session.catalog.table(table)
         if record is None:
             continue  # an upstream view: its columns are its definition's

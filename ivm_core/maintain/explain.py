@@ -114,4 +114,4 @@ def _compiled(session: Session, view_or_sql: str) -> tuple[CompiledView, ViewDef
         return session.compiled(view), parse_definition(view.sql)
     definition = parse_definition(view_or_sql)
     check_free(session, definition.name)
-    return compile_checked(session, definition), definition
+    return compile_checked(session, definition, learn=False), definition

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
@@ -13,7 +14,7 @@ from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason, Strategy
-from ivm_core.errors import IvmError, UnknownViewError
+from ivm_core.errors import BaseTableError, IvmError, UnknownViewError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, raised
 from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
@@ -71,11 +72,11 @@ def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | No
             # Its time zone is that of the session in which a view is maintained.
             versions.append(TableVersion(CLOCK, "", version_of(as_of or datetime.now(UTC))))
             continue
-        if not session.has_table(session.location(table)):
-            continue  # the views that read it fail by themselves, and only they
-        log = session.table_log(table)
-        version = log.version_as_of(as_of)
-        versions.append(TableVersion(table, log.table_id(), log.version() if version is None else version))
+        # Where it is missing, the views that read it fail by themselves, and only they.
+        with suppress(BaseTableError):
+            log = session.base_log(table)
+            version = log.version_as_of(as_of)
+            versions.append(TableVersion(table, log.table_id(), log.version() if version is None else version))
     return Cut(tuple(versions), as_of)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -12,7 +13,7 @@ from ivm_core.batch.model import CommitClass
 from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import ViewActivity, ViewRecord
 from ivm_core.engine.session import jars, java_version
-from ivm_core.errors import IvmError
+from ivm_core.errors import BaseTableError, IvmError, SchemaChangedError
 from ivm_core.maintain.layout import layout_checks
 from ivm_core.maintain.model import Check, ViewStatus
 from ivm_core.maintain.session import Session
@@ -22,6 +23,7 @@ from ivm_core.plan.column_lineage import ColumnLineage, column_lineage
 from ivm_core.plan.names import qualify_all
 
 FEED = "delta.enableChangeDataFeed"
+BROKEN = "broken"  # the status of a view whose query no longer compiles
 
 
 def status(session: Session, views: Iterable[str] | None = None) -> list[ViewStatus]:
@@ -35,14 +37,17 @@ def _status(session: Session, activity: ViewActivity) -> ViewStatus:
     now = standing(session, view)
     lags = [_Lag.of(session, table, now) for table in view.tables if table != CLOCK]
     behind = [lag for lag in lags if lag.versions]
+    clock_lag, as_is, word = 0.0, False, BROKEN
+    with suppress(SchemaChangedError):
+        clock_lag, as_is, word = _clock_lag(session, view, now), session.compiled(view).layout.reads_as_is, view.status
     return ViewStatus(
         view=view.name,
         group=view.group,
-        status=str(view.status),
+        status=str(word),
         versions={v.table: v.version for v in now.versions} if now else {},
         lag_versions={lag.table: lag.versions for lag in lags},
         lag_rows=sum(lag.rows for lag in lags),
-        lag_seconds=max([_clock_lag(session, view, now), *(lag.seconds for lag in behind)]),
+        lag_seconds=max([clock_lag, *(lag.seconds for lag in behind)]),
         last_strategy=str(batch.strategy) if batch else None,
         last_reason=str(batch.reason) if batch else None,
         last_seconds=batch.seconds if batch else None,
@@ -50,7 +55,7 @@ def _status(session: Session, activity: ViewActivity) -> ViewStatus:
         validated=checked.ok if checked else None,
         validated_at=checked.checked_at if checked else None,
         retention_left_seconds=min((lag.retention_left for lag in behind), default=None),
-        reads_as_is=session.compiled(view).layout.reads_as_is,
+        reads_as_is=as_is,
         location=view.location,
     )
 
@@ -68,7 +73,10 @@ class _Lag:
         if now is None or not session.has_table(location):
             return cls(table)
         log, start = session.log(location), now.of(table)
-        newest = log.version()
+        try:
+            newest = log.version()
+        except BaseTableError:  # an empty log is no table
+            return cls(table)
         if start is None:
             return cls(table)
         # Of a view below, the id goes on with how its rows are shown.
@@ -149,7 +157,10 @@ def _table_checks(session: Session, name: str, location: str) -> list[Check]:
     if not session.has_table(location):
         return [Check(f"table {name}", False, f"no Delta table at {location}", "Create it again, or drop its views.")]
     log = session.log(location)
-    feed = log.properties().get(FEED) == "true"
+    try:
+        feed = log.properties().get(FEED) == "true"
+    except BaseTableError as error:
+        return [Check(f"table {name}", False, error.message, "Create it again, or drop its views.")]
     advice = "" if feed else f"ALTER TABLE {name} SET TBLPROPERTIES ('{FEED}' = 'true')"
     detail = "on" if feed else "off: changes are found by comparing versions, which reads the whole table"
     days = log.retention().total_seconds() / 86400
@@ -162,6 +173,10 @@ def _table_checks(session: Session, name: str, location: str) -> list[Check]:
 def _view_check(session: Session, name: str, location: str, view_id: str) -> Check:
     view = session.catalog.view(name)
     now = standing(session, view)
+    try:
+        session.compiled(view)
+    except SchemaChangedError as error:
+        return Check(f"view {name}", False, "its query no longer compiles", error.message)
     if now is None:
         return Check(f"view {name}", False, "not built", f"ivm maintain {name}")
     if now.touched:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from ivm_core.engine.layout import files_with_a_value
-from ivm_core.errors import IvmError
+from ivm_core.errors import BaseTableError, IvmError
 from ivm_core.job.facts import LARGE
 from ivm_core.job.model import Slice
 from ivm_core.maintain.model import Check
@@ -47,10 +47,11 @@ def _sought(session: Session) -> dict[str, Counter[str]]:
 
 def _layout(session: Session, table: str, views: Counter[str]) -> Check | None:
     location = session.location(table)
-    if not session.has_table(location):
-        return None
     log = session.log(location)
-    size = log.size()
+    try:
+        size = log.size()
+    except BaseTableError:
+        return None  # it is missing: other checks tell
     known = files_with_a_value(location, log.version(), views) if (size.rows or 0) >= LARGE else None
     if known is None or known[0] < FEW_FILES or not known[1]:
         return None

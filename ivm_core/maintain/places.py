@@ -16,6 +16,7 @@ from ivm_core.catalog.model import TableRecord
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.tables import TableInfo, named_places
 from ivm_core.errors import IvmError
+from ivm_core.maintain.keys import check_keys
 from ivm_core.maintain.session import Session
 
 FORMER = "ivm.former_places"  # of a record's properties: location → table id, as JSON
@@ -23,13 +24,23 @@ Keys = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], str, tuple[str, ...]]
 
 
 def record_table(session: Session, info: TableInfo, keys: Keys | None = None) -> TableRecord:
-    """Register a base table as the session describes it, with the given keys, or those that it has."""
+    """Register a base table as the session describes it, with the given keys, or those that it has.
+
+    Raises UnknownColumnError where given keys name a column that it has not.
+    """
+    record = table_record(session, info, keys)
+    if keys is not None:
+        check_keys(record)
+    session.catalog.upsert_table(record)
+    return record
+
+
+def table_record(session: Session, info: TableInfo, keys: Keys | None = None) -> TableRecord:
+    """What would be registered."""
     known = session.catalog.table(info.name)
     keys = keys or ((known.primary_key, known.foreign_keys) if known else ((), ()))
     record = TableRecord(info.name, info.table_id, info.location, info.columns, *keys, properties=info.properties)
-    record = _remembering(record, known)
-    session.catalog.upsert_table(record)
-    return record
+    return _remembering(record, known)
 
 
 def follow_tables(session: Session, names: Iterable[str], *, opening: bool = False) -> None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
@@ -18,7 +18,7 @@ from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
 from ivm_core.maintain.auxiliaries import is_auxiliary, owner_of
-from ivm_core.maintain.check import check_view
+from ivm_core.maintain.check import check_together, check_view
 from ivm_core.maintain.columns import column_change
 from ivm_core.maintain.current import locked
 from ivm_core.maintain.expectations import check_names, read_folder
@@ -31,6 +31,7 @@ from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import build
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
+from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.table_names import tables_of
 
 Parsed = TypeVar("Parsed")
@@ -42,15 +43,18 @@ def plan_project(session: Session, folder: str | Path | None = None) -> list[Pla
     read_folder(_root(session, folder), views)
     changes = [_table_change(session, table) for table in tables]
     changes += _view_changes(session, views)
-    wanted = {view.name for view in views}
+    wanted = {view.name: tuple(tables_of(view.query)) for view in views}
     changes += [_without_file(session, view, wanted) for view in session.catalog.views() if view.name not in wanted]
     return changes
 
 
-def _without_file(session: Session, view: ViewRecord, wanted: Collection[str]) -> PlannedChange:
+def _without_file(session: Session, view: ViewRecord, wanted: Mapping[str, Collection[str]]) -> PlannedChange:
     """Views that were created by hand have no file: apply leaves them alone, and says so."""
     owner = owner_of(view)
-    if owner in wanted and not set(session.catalog.dependants(view.name)) - {*wanted, view.name}:
+    reading = [name for name in session.catalog.dependants(view.name) if view.name in wanted.get(name, (view.name,))]
+    if owner in wanted and reading:
+        return PlannedChange("view", view.name, "unmanaged", f"{owner} keeps it no more, but {reading[0]} reads it")
+    if owner in wanted:
         return PlannedChange("view", view.name, "drop", f"{owner} keeps it no more")
     if owner is not None:
         return PlannedChange(
@@ -72,6 +76,11 @@ def apply_project(
             if on_progress:
                 on_progress(table.name, "table")
             _apply_table(session, table, actions["table", table.name])
+        if "replace" in actions.values():  # a view above one that changes may be forgotten
+            below: dict[str, TableSchema | None] = {}
+            for view in views:
+                with _naming(view.file):
+                    check_together(session, view, below)
         with session.shared_reads(several=len(views) > 1):
             for view in views:
                 if on_progress:
@@ -107,12 +116,17 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
                 views[view.name] = replace(view, file=file.name)
                 reads[view.name] = list(tables_of(view.query))
     _check_schedules(views.values())
-    order = TopologicalSorter({name: [t for t in tables if t in views] for name, tables in reads.items()})
+    for known in session.catalog.views():  # one without a file stays as it is
+        reads.setdefault(known.name, list(known.tables))
+    order = TopologicalSorter({name: [t for t in tables if t in reads] for name, tables in reads.items()})
     try:
-        return tables, [views[name] for name in order.static_order()]
+        return tables, [views[name] for name in order.static_order() if name in views]
     except CycleError as error:
-        circle = " → ".join(f"{name} ({views[name].file})" for name in error.args[1])
-        raise DefinitionError(f"The views read each other in a circle: {circle}.") from None
+        files = {name: view.file for name, view in views.items()}
+        circle = " → ".join(f"{name} ({files.get(name, 'without a file')})" for name in error.args[1])
+        raise DefinitionError(
+            f"The views read each other in a circle: {circle}. Change what one of them reads, or drop one that has no file."
+        ) from None
 
 
 def _check_schedules(views: Iterable[ViewDefinition]) -> None:

@@ -12,8 +12,8 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Cut
 from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason
-from ivm_core.engine.tables import describe_table, drop_state, put_table
-from ivm_core.errors import Busy, DefinitionError, InvalidNameError, ViewExistsError
+from ivm_core.engine.tables import describe_table, drop_state, is_view, put_table, table_exists
+from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameError, ViewExistsError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, is_auxiliary, raised
 from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
@@ -66,11 +66,10 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
     )
     if existing is None:
         record = replace(record, columns=columns, location=state_location(session, record))
-        session.catalog.add_view(record)
+        record = session.catalog.add_view(record)  # another process may have begun the same
     bring_together(session, record, run_id)
     build(session, record, Reason.FIRST_BUILD, run_id)
-    record = replace(record, status=ViewStatus.ACTIVE)
-    session.catalog.update_view(record)
+    record = session.catalog.view(record.name)
     session.show(record)
     return record
 
@@ -111,9 +110,12 @@ def _give_up(session: Session, begun: ViewRecord) -> None:
 
 
 def check_free(session: Session, name: str) -> None:
-    """Raise InvalidNameError where a base table has the name."""
+    """Raise InvalidNameError where a table has the name, be it known to the catalogue or to Spark alone."""
     if session.catalog.table(name) is not None:
         raise InvalidNameError(f"{name} is the name of a base table. Choose another name.")
+    spark = session.spark_with_names
+    if table_exists(spark, name) and not is_view(spark, name):
+        raise InvalidNameError(f"{name} is the name of a table in the Spark session. Choose another name.")
 
 
 def register_base_table(
@@ -126,6 +128,8 @@ def register_base_table(
     """Tell the catalogue of a Delta table, with its declared keys. ``location``: where the session does not know it there."""
     name = qualified(name)
     if location is not None:
+        if not session.has_table(location):
+            raise BaseTableError(f"{name} cannot be registered: there is no Delta table at {location}. Write it first.")
         put_table(session.spark_with_names, name, location)
     return record_table(session, describe_table(session.spark_with_names, name), (primary_key, foreign_keys))
 
@@ -144,8 +148,10 @@ def drop_view(session: Session, name: str) -> None:
 
 
 def _remove(session: Session, record: ViewRecord) -> None:
-    drop_state(session.spark, record.name, record.location)
+    spark = session.spark  # without one, nothing goes
+    # Whoever dies in between leaves files that nobody asks for, and no view without its files.
     session.catalog.remove_view(record.name)
+    drop_state(spark, record.name, record.location)
     session.forget(record.view_id)
 
 

@@ -8,26 +8,25 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
-from ivm_core.apply.names import col
 from ivm_core.catalog.catalog import Catalog
-from ivm_core.catalog.model import TableRecord, ViewRecord
+from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
-from ivm_core.engine.model import STATE_TABLE, Relation
+from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, table_exists
-from ivm_core.errors import BaseTableError, UnknownTableError
+from ivm_core.errors import BaseTableError, DefinitionError, DriftError, SchemaChangedError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.compile import CompiledView, compile_view
 from ivm_core.job.facts import TableFacts
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.maintain.keys import schema_of
+from ivm_core.maintain.visible import shown_by
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import parse_definition
-from ivm_core.plan.schema import ForeignKey, TableSchema
+from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import read_select
 from ivm_core.plan.table_names import tables_of
 from ivm_core.settings import Settings
@@ -81,7 +80,8 @@ class Session:
             register_table(self.spark, table.name, table.location)
         for view in self.catalog.views():
             if view.status != "creating":
-                self.show(view)
+                with suppress(SchemaChangedError):  # it alone is unknown
+                    self.show(view)
         return self.spark
 
     @property
@@ -139,18 +139,16 @@ class Session:
         if self._described is not None:
             self._described.add(name)
 
-    def show(self, view: ViewRecord) -> None:
-        """Register a view's state table and its visible SELECT in the Spark session."""
-        compiled = self.compiled(view)
-        visible = compiled.visible_sql
-        if compiled.fingerprint != view.fingerprint:
-            # The state is of another plan until the next batch, and shows what it can: the columns that it has.
-            stored = {name for name, _ in self.log(view.location).columns()}
-            if not stored >= {name for name, _ in view.columns}:
-                return
-            visible = exp.select(*(col(name) for name, _ in view.columns)).from_(STATE_TABLE).sql("spark")
-        register_view(self.spark, view.name, view.location, visible, view.comment)
-        self._shown[view.name] = (view.location, visible)
+    def show(self, view: ViewRecord) -> bool:
+        """Register a view's state table and its visible SELECT in the Spark session; False where the state cannot be shown."""
+        try:
+            visible = shown_by(view, self.compiled(view), (name for name, _ in self.log(view.location).columns()))
+        except BaseTableError:
+            return False
+        if visible is not None:
+            register_view(self.spark, view.name, view.location, visible, view.comment)
+            self._shown[view.name] = (view.location, visible)
+        return visible is not None
 
     def log(self, location: str) -> TableLog:
         """The Delta log of a table."""
@@ -263,21 +261,32 @@ class Session:
         return facts
 
     def compiled(self, view: ViewRecord) -> CompiledView:
-        """The view's plan and layout, compiled once per process and text of its definition."""
+        """The view's plan and layout, compiled once per process and text of its definition.
+
+        Raises SchemaChangedError where what it reads has changed so that the query is wrong now.
+        """
         sql, compiled = self._compiled.get(view.view_id, ("", None))
         if compiled is None or sql != view.sql:
             query = parse_definition(view.sql).query
             # Not only those of the plan: EXISTS over a global aggregate, for one, needs none of its tables.
-            schemas = {name: self.schema(name) for name in tables_of(query)}
-            compiled = compile_view(view.name, query, schemas)
+            try:
+                compiled = compile_view(view.name, query, {name: self.schema(name) for name in tables_of(query)})
+            except DefinitionError as error:
+                raise SchemaChangedError(
+                    f"The query of {view.name} no longer compiles over what it reads: {error.message} Run `ivm apply` with "
+                    "the query changed, or give what it reads its columns back."
+                ) from error
             self._compiled[view.view_id] = view.sql, compiled
         return compiled
 
     def read(self, view: ViewRecord) -> DataFrame:
         """The view's rows as a reader sees them now."""
         known = self._shown.get(view.name) == (view.location, self.compiled(view).visible_sql)
-        if not known or not table_exists(self.spark, view.name):
-            self.show(view)
+        if not (known and table_exists(self.spark, view.name)) and not self.show(view):
+            raise DriftError(
+                f"The state of {view.name} at {view.location} is missing, or left by another form of its query, and cannot be "
+                f"shown. Run `ivm maintain {view.name}`, or `ivm refresh {view.name}` where its policy is incremental_strict."
+            )
         return self.spark.table(view.name)
 
     def query(self, sql: str) -> DataFrame:
@@ -288,9 +297,3 @@ class Session:
         """Compile the view anew at the next use."""
         self._compiled.pop(view_id, None)
         self._jobs = {key: job for key, job in self._jobs.items() if key[0] != view_id}
-
-
-def schema_of(table: TableRecord) -> TableSchema:
-    """A registered base table as plans see it."""
-    keys = tuple(ForeignKey(*key) for key in table.foreign_keys)
-    return TableSchema(table.name, table.columns, table.primary_key, keys)

@@ -20,11 +20,11 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.engine.sharing import WORK_CLOCK
-from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
+from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob, WriteKind
 from ivm_core.maintain.columns import check_columns
-from ivm_core.maintain.current import as_compiled, locked
+from ivm_core.maintain.current import as_compiled, locked, mark_built
 from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
 from ivm_core.maintain.next_batch import next_batch, next_number, not_before, same_tables
 from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
@@ -138,14 +138,14 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
 
 
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
-    """Whether there is work to bring the view to the cut, upstream views as they stand now. Needs no JVM on local paths."""
+    """Whether a run to the cut has work, or a failure, to report; upstream views as they stand. Needs no JVM on local paths."""
     now = standing(session, view)
     if now is None or session.catalog.open_intents(view.name):
         return True
     try:
         return not _arrived(view, now, next_batch(session, view, now, cut))
-    except Busy:
-        return True  # its auxiliaries are on their way
+    except (Busy, BaseTableError):
+        return True  # its auxiliaries are on their way, or a table is missing
 
 
 def _arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
@@ -163,6 +163,8 @@ def _settle(session: Session, view: ViewRecord) -> Standing | None:
         elif intent.strategy is Strategy.REPAIR:
             # What differed still does, and the next validation finds it.
             session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
+    if now is not None:
+        mark_built(session, view)
     return now
 
 
@@ -275,6 +277,7 @@ def _run(
     record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows, shared_seconds=shared)
     record = replace(record, changed_rows=changed_rows)
     session.catalog.add_batch(record, settle="applied")
+    mark_built(session, view)
     return report_of(record, shared)
 
 

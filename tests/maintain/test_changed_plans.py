@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ivm_core import Engine
 from ivm_core.cost.model import Decision, Reason, Strategy
-from ivm_core.errors import BaseTableError, DefinitionError, IvmError, UnknownViewError
+from ivm_core.errors import BaseTableError, DefinitionError, DriftError, IvmError, UnknownViewError
 from ivm_core.maintain import validation
 from ivm_core.maintain import view as batches
 from tests.bags import difference
@@ -96,6 +98,41 @@ def test_the_same_creation_is_finished(place, spark, monkeypatch):
     assert define(place(), query).view_id == begun.view_id
 
 
+def test_two_processes_create_the_same_view(place, spark, monkeypatch):
+    one, two, query = place(), place(), "SELECT id, x FROM plans.t"
+    add_view = two.catalog.add_view
+
+    def late(record):
+        define(one, query)
+        return add_view(record)
+
+    monkeypatch.setattr(two.catalog, "add_view", late)
+    assert define(two, query) == one.catalog.view("plans.v")
+    assert right(two, spark, query)
+
+
+@pytest.mark.parametrize("died", ["in its query", "after its commit"])
+def test_a_creation_that_a_run_makes_up_for_is_complete(place, spark, monkeypatch, died):
+    engine, query = place(), "SELECT id, 100 / (x - 10) AS r FROM plans.t WHERE id > 1"
+
+    def die(*_, **__):
+        raise RuntimeError("the process died")
+
+    with monkeypatch.context() as patched:
+        if died == "in its query":
+            run(spark, "UPDATE plans.t SET x = 10")
+        else:
+            patched.setattr(type(engine.catalog), "add_batch", die)
+        with pytest.raises((RuntimeError, IvmError)):
+            define(engine, query)
+    assert engine.catalog.view("plans.v").status == "creating"
+    run(spark, "UPDATE plans.t SET x = 30")
+    later = place()
+    later.maintain()
+    assert later.catalog.view("plans.v").status == "active"
+    assert place().query("SELECT r FROM plans.v").collect() == [(5.0,)]
+
+
 def test_a_process_that_knew_the_query_before_goes_on_with_the_new_one(place, spark, tmp_path):
     one, other = place(), place()
     apply(one, tmp_path, "SELECT id, x FROM plans.t WHERE x > 10")
@@ -135,7 +172,8 @@ def test_a_query_that_means_other_columns_than_before_is_computed_anew(place, sp
     run(spark, "ALTER TABLE plans.t ADD COLUMNS (q int)", "INSERT INTO plans.t VALUES (3, 30, 7)")
     run(spark, "INSERT INTO plans.u VALUES (3, 7, 7)")
     engine.maintain()
-    engine.explain("CREATE INCREMENTAL MATERIALIZED VIEW plans.w AS SELECT q FROM plans.t")  # learns of the column
+    engine.create("CREATE INCREMENTAL MATERIALIZED VIEW plans.w AS SELECT q FROM plans.t")  # learns of the column
+    engine.drop("plans.w")
     later = place()
     run(spark, "INSERT INTO plans.t VALUES (1, 11, 0)", "INSERT INTO plans.u VALUES (2, 8, NULL)")
     with pytest.raises(BaseTableError, match="another plan"):
@@ -148,6 +186,41 @@ def test_a_query_that_means_other_columns_than_before_is_computed_anew(place, sp
     assert (str(report.strategy), report.error) == ("incremental", None)
     assert right(later, spark, query)
     assert later.read("plans.v").columns == spark.sql(query).columns
+
+
+@pytest.mark.parametrize(
+    ("query", "readable"),
+    [
+        ("SELECT id, median(y) AS m FROM plans.u GROUP BY id", True),
+        ("SELECT id, median(y) AS m FROM plans.u GROUP BY id HAVING median(y) > 5", False),
+        ("SELECT id, median(y) AS m FROM plans.u GROUP BY id ORDER BY id LIMIT 1", False),
+    ],
+)
+def test_a_state_of_another_plan_is_not_read_where_rows_are_left_out_on_reading(place, spark, query, readable):
+    record = define(place(), query)
+    run(spark, "DROP VIEW plans.v")
+    place().catalog.update_view(replace(record, fingerprint="of another version"))
+    later = place()
+    if readable:
+        assert right(later, spark, query)
+    else:
+        with pytest.raises(DriftError, match=r"state of plans\.v .* another form of its query.*ivm maintain plans\.v"):
+            later.read("plans.v")
+    later.maintain()
+    assert right(later, spark, query)
+
+
+def test_a_state_without_a_column_of_its_query_hides_only_itself(place, spark):
+    define(place(), "SELECT * FROM plans.t", "incremental_strict")
+    place().create("CREATE INCREMENTAL MATERIALIZED VIEW plans.w AS SELECT id FROM plans.u")
+    run(spark, "ALTER TABLE plans.t ADD COLUMNS (q int)", "INSERT INTO plans.t VALUES (3, 30, 7)")
+    place().create("CREATE INCREMENTAL MATERIALIZED VIEW plans.z AS SELECT q FROM plans.t")  # learns of the column
+    errors = {report.view: report.error for report in place().maintain(raise_errors=False)}
+    assert "incremental_strict" in errors["plans.v"] and not errors["plans.w"]
+    later = place()
+    assert later.query("SELECT count(*) FROM plans.w").collect() == [(2,)]
+    with pytest.raises(DriftError, match=r"ivm refresh plans\.v"):
+        later.read("plans.v")
 
 
 def test_a_table_that_the_plan_does_without_is_still_known(place, spark):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
-from ivm_core.errors import SchemaChangedError
+from ivm_core.errors import DefinitionError, SchemaChangedError, UnknownColumnError
 from tests.bags import difference
 from tests.maintain.database import run
 
@@ -92,3 +92,46 @@ def test_what_is_asked_for_takes_up_the_columns_that_a_star_means_now(engine, sp
         engine._session.forget(engine.catalog.view("evolving.whole").view_id)  # as another process
         assert (way().strategy, engine.read("evolving.whole").columns[-1]) == ("full", f"more_{place}")
     assert not difference(engine.read("evolving.whole"), spark.sql("SELECT * FROM evolving.t"))
+
+
+IDS = "CREATE INCREMENTAL MATERIALIZED VIEW evolving.ids AS SELECT id, g FROM evolving.t"
+
+
+def outcomes(engine) -> dict[str, str | None]:
+    return {report.view: report.error_code for report in engine.maintain(raise_errors=False)}
+
+
+def test_a_view_that_no_longer_compiles_stops_alone(engine, spark, tmp_path):
+    engine.create(IDS)
+    run(spark, "ALTER TABLE evolving.t DROP COLUMN v", "INSERT INTO evolving.t VALUES (2, 'b', 0)")
+    one_stops = {"evolving.ids": None, "evolving.totals": "SCHEMA_CHANGED"}
+    assert outcomes(engine) == one_stops
+    engine.explain("CREATE INCREMENTAL MATERIALIZED VIEW evolving.other AS SELECT spare FROM evolving.t")
+    assert "v" in dict(engine.catalog.table("evolving.t").columns)  # it changes nothing
+    with pytest.raises(DefinitionError, match=r"totals\.sql: There is no column 'v'"):
+        engine.apply(tmp_path / "sql")
+    assert "v" not in dict(engine.catalog.table("evolving.t").columns)
+    run(spark, "INSERT INTO evolving.t VALUES (3, 'b', 0)")
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as later:
+        assert outcomes(later) == one_stops
+        assert later.query("SELECT count(*) FROM evolving.ids").collect() == [(3,)]
+        assert {found.view: found.status for found in later.status()} == {
+            "evolving.ids": "active",
+            "evolving.totals": "broken",
+        }
+        assert "its query no longer compiles" in [check.detail for check in later.doctor()]
+        (tmp_path / "sql" / "views" / "totals.sql").write_text(VIEW.replace("sum(v)", "sum(id)"))
+        assert [change.action for change in later.plan(tmp_path / "sql")] == ["replace", "unmanaged"]
+        later.apply(tmp_path / "sql")
+        assert not difference(later.read("evolving.totals"), spark.sql(QUERY.replace("sum(v)", "sum(id)")))
+
+
+def test_a_key_over_a_column_that_is_gone_is_no_key(engine, spark):
+    engine.create(IDS)
+    engine.register_table("evolving.t", primary_key=["id"], foreign_keys=[(("spare",), "evolving.t", ("id",))])
+    run(spark, "ALTER TABLE evolving.t DROP COLUMN spare", "INSERT INTO evolving.t VALUES (2, 'a', 5)")
+    engine.create(IDS.replace("ids", "others").replace("id, g", "id"))  # learns of the column
+    assert set(outcomes(engine).values()) == {None}
+    assert right(engine, spark)
+    with pytest.raises(UnknownColumnError, match=r"evolving\.t has no column spare, which a key.*id, g, v"):
+        engine.register_table("evolving.t", primary_key=["spare"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
+from ivm_core.errors import InvalidNameError
 
 pytestmark = pytest.mark.spark
 
@@ -44,3 +45,16 @@ def test_every_spelling_that_create_takes_names_the_view(spark, place, spelling)
         (report,) = engine.maintain(spelling)  # one name need not stand in a list
         (status,) = engine.status(spelling)
         assert (report.view, status.view) == ("named.totals", "named.totals")
+
+
+def test_a_table_that_spark_alone_knows_keeps_its_name(spark, place):
+    spark.sql("CREATE TABLE named.taken (id int) USING DELTA").collect()
+    other = VIEW.replace("named.totals", "named.taken")
+    with Engine.open(spark=spark, **place) as engine:
+        for work in (engine.create, engine.explain):
+            with pytest.raises(InvalidNameError, match=r"named\.taken is the name of a table in the Spark session"):
+                work(other)
+        assert [view.name for view in engine.catalog.views()] == ["named.totals"]
+        spark.sql("DROP TABLE named.taken").collect()
+        spark.sql("CREATE VIEW named.taken AS SELECT 1 AS id").collect()  # as a drop leaves it that was killed
+        assert engine.create(other).status == "active"
