@@ -46,6 +46,17 @@ def as_comparable(value: exp.Expr, type_: Type | None) -> exp.Expression | None:
     return _converted(value, type_, back=False)
 
 
+def as_shown(value: exp.Expr, type_: Type | None) -> exp.Expression | None:
+    """The same with the entries of maps in the order in which they stand: equal only where maps are shown alike, as JSON too.
+
+    >>> as_shown(exp.column("m"), "map<int,string>").sql("spark")
+    'CAST(MAP_ENTRIES(m) AS ARRAY<STRUCT<key: INT, value: STRING>>)'
+    """
+    made = as_comparable(value, type_)
+    ordered = made and made.transform(lambda node: node.this if isinstance(node, exp.ArraySort) else node, copy=False)
+    return expect_expression(ordered) if ordered else None
+
+
 def from_comparable(value: exp.Expr, type_: Type | None) -> exp.Expression | None:
     """The value of this type of which ``as_comparable`` made ``value``; None for variants, whose text is no value.
 

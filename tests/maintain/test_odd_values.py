@@ -84,8 +84,9 @@ def test_days_that_old_calendars_skip(engine, spark):
 def test_negative_zero_can_be_told_from_zero(engine, spark):
     run(
         spark,
-        f"CREATE TABLE odd.t (id int, x double, y float) {FEED}",
-        "INSERT INTO odd.t VALUES (1, -0.0D, -0.0F), (2, 0.0D, 0.0F), (3, 1.5D, 1.5F), (4, DOUBLE('NaN'), NULL)",
+        f"CREATE TABLE odd.t (id int, x double, y float, l array<double>, m map<string, double>) {FEED}",
+        "INSERT INTO odd.t SELECT id, x, y, array(x), map('b', x, 'a', 1D) FROM "
+        "VALUES (1, -0.0D, -0.0F), (2, 0.0D, 0.0F), (3, 1.5D, 1.5F), (4, DOUBLE('NaN'), NULL) AS v(id, x, y)",
         f"CREATE TABLE odd.u (id int, z int) {FEED}",
         "INSERT INTO odd.u VALUES (2, 7)",
     )
@@ -98,14 +99,17 @@ def test_negative_zero_can_be_told_from_zero(engine, spark):
         "texts": "SELECT id, CAST(x AS STRING) AS x, CAST(y AS STRING) AS y FROM odd.t",
         "groups": "SELECT x, count(*) AS n FROM odd.t GROUP BY x",
         "spelled": "SELECT CAST(x AS STRING) AS x, count(*) AS n FROM odd.t GROUP BY CAST(x AS STRING)",
+        "nested": "SELECT id, CAST(l[0] AS STRING) AS x, to_json(m) AS j, map_keys(m) AS names FROM odd.t",
+        "zeros": "SELECT s FROM VALUES ('-0.0'), ('0.0'), ('1.5') AS v(s) "
+        "WHERE EXISTS (SELECT 1 FROM odd.t WHERE CAST(t.x AS STRING) = v.s AND t.id > 4)",
     }
     follow(
         engine,
         spark,
         queries,
         "INSERT INTO odd.u VALUES (1, 5)",
-        "INSERT INTO odd.t VALUES (5, -0.0D, 0.0F), (6, 0.0D, -0.0F)",
-        "UPDATE odd.t SET x = -x, y = -y WHERE id = 2",
+        "INSERT INTO odd.t VALUES (5, -0.0D, 0.0F, array(-0.0D), map()), (6, 0.0D, -0.0F, array(0.0D), NULL)",
+        "UPDATE odd.t SET x = -x, y = -y, l = array(-x), m = map('c', x, 'b', -x) WHERE id = 2",
         "DELETE FROM odd.t WHERE id = 1",
         "UPDATE odd.t SET x = abs(x) WHERE id IN (2, 3)",
         "DELETE FROM odd.t WHERE x = 0",
