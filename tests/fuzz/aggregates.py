@@ -29,9 +29,15 @@ def grouped_items(random: Random, expressions: Expressions, columns: Columns, ke
 
 
 def sums_of_matches(random: Random, expressions: Expressions, columns: Columns) -> list[Col]:
-    """One or two sums and counts to which the row that an outer join makes of no match adds nothing."""
-    value = expressions.value(columns, INT, depth=random.choice((0, 0, 1)))
-    calls = [Col(f"sum({zero})", DOUBLE) for zero in _zeros(value, expressions.condition(columns, 0))]
+    """One or two sums and counts to which the row that an outer join makes of no match adds nothing, and others like them."""
+    value, condition = (
+        expressions.value(columns, INT, depth=random.choice((0, 0, 1))),
+        expressions.condition(columns, 0),
+    )
+    if random.random() < 0.2:
+        both = [f"CAST(bool_and({condition}) AS INT)", f"count_if({condition})", f"count({condition})"]
+        return [Col(call, DOUBLE) for call in random.sample(both, k=2)]
+    calls = [Col(f"sum({zero})", DOUBLE) for zero in _zeros(value, condition)]
     calls += [Col(f"count({value.sql})", DOUBLE), Col(f"sum({value.sql})", DOUBLE), Col(f"max({value.sql})", INT)]
     return random.sample(calls, k=random.randint(1, 2))
 
@@ -125,7 +131,8 @@ def _call(random: Random, expressions: Expressions, columns: Columns) -> Col:
         calls += [Col(f"{name}({value.sql})", INEXACT) for name in ("var_pop", "stddev_samp")]
         other = expressions.value(columns, INT, 0)
         pair = f"{value.sql}, {other.sql}"
-        calls += [Col(f"{name}({pair})", INEXACT) for name in ("covar_pop", "covar_samp", "regr_count", "regr_sxy")]
+        calls += [Col(f"{name}({pair})", INEXACT) for name in ("covar_pop", "covar_samp", "regr_sxy")]
+        calls += [Col(f"coalesce(regr_count({pair}), 0)", INEXACT)]  # of nothing, correlated, NULL in DuckDB
         calls += [Col(_of_points(value, other, f"corr({pair})"), INEXACT)]
     return random.choice(calls)
 
