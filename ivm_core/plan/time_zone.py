@@ -10,7 +10,9 @@ from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Plan, Scan, operators
 
 # Functions that take an instant, make one, or take text that may hold one. A name too many costs a refresh, one too few a row.
-_OF_TIME = re.compile("time|unix|hour|minute|second|trunc|extract|part|format|window|json|csv|xml|variant|sequence")
+_OF_TIME = re.compile(
+    "time|unix|hour|minute|second|trunc|extract|part|format|window|interval|json|csv|xml|variant|sequence"
+)
 _SHORT_UNITS = frozenset({"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"})
 
 
@@ -30,7 +32,7 @@ def _is_instant(type_: str) -> bool:
 def _makes_instant(node: exp.Expr) -> bool:
     match node:
         case exp.Cast(to=to):
-            return _is_instant(to.sql("spark"))
+            return _is_instant(to.sql("spark")) or "INTERVAL" in to.sql("spark").upper()
         case exp.Interval(unit=unit):
             return unit is None or any(part in _SHORT_UNITS for part in unit.sql().upper().rstrip("S").split(" "))
         case exp.Func():

@@ -74,8 +74,9 @@ def test_a_view_follows_the_query_below_it(engine, spark, tmp_path, applied):
             "SELECT day, count(*) AS n FROM untold.e WHERE day >= DATE '2026-01-01' - INTERVAL 1 MONTH GROUP BY day",
             False,
         ),
+        ("SELECT id, day + make_dt_interval(0, 1) AS start FROM untold.e", True),
     ],
-    ids=["groups", "rows", "dates only"],
+    ids=["groups", "rows", "dates only", "intervals"],
 )
 def test_rows_of_two_time_zones_do_not_mix(engine, spark, query, depends):
     before = spark.conf.get(ZONE)
