@@ -55,22 +55,20 @@ def settle_aggregates(plan: Aggregate, context: Context) -> Plan:
 
 
 def take_from_one_row(plan: Aggregate, context: Context) -> Plan:
-    """γ_{k; first(x), first(y)} Q → π_{k, f.x, f.y} γ_{k; f = first(struct(x, y))} Q; and so of last, and with one FILTER."""
+    """γ_{k; first(x), first(y)} Q → π_{k, f.x, f.y} γ_{k; f = first(struct(x, y))} Q; and so of last, with one FILTER, and
+    of max_by and min_by with one key."""
     taken: list[Named] = []
     shown: dict[str, exp.Expression] = {}
-    alike: dict[tuple[bool, exp.Expr | None], list[Named]] = {}
+    alike: dict[tuple[str, exp.Expr | None], list[Named]] = {}
     for each in plan.aggregates:
-        if isinstance(each.expression, (*FIRST, *LAST)) or _condition(each.expression) is not None:
-            last = isinstance(head_of(each.expression), LAST)
-            alike.setdefault((last, _condition(each.expression)), []).append(each)
-    for (_, condition), several in sorted(alike.items(), key=lambda item: item[0][0]):
+        choice = choice_of(each.expression)
+        if choice is not None:
+            alike.setdefault(choice, []).append(each)
+    for _, several in sorted(alike.items(), key=lambda item: item[0][0]):
         if len(several) < 2:
             continue
         row = context.fresh(f"{context.hints[several[0].name][0]}_row")
-        values = _row([_value(each.expression) for each in several])
-        call = head_of(several[0].expression).copy()
-        call.set("this", values if condition is None else value_where(condition, values))
-        taken.append(Named(row, call))
+        taken.append(Named(row, take_row([each.expression for each in several])))
         for place, each in enumerate(several):
             shown[each.name] = exp.Dot(this=column(row), expression=exp.to_identifier(f"part_{place}"))
     if not taken:
@@ -79,6 +77,32 @@ def take_from_one_row(plan: Aggregate, context: Context) -> Plan:
     columns = (Named(each.name, shown.get(each.name, column(each.name))) for each in plan.aggregates)
     keys = keep(tuple(key.name for key in plan.keys))
     return Project(replace(plan, aggregates=(*others, *taken)), (*keys, *columns))
+
+
+def choice_of(call: exp.Expression) -> tuple[str, exp.Expr | None] | None:
+    """What tells the row that a call takes its value from: the function, and its FILTER or key; None where all rows do."""
+    head, condition = head_of(call), _condition(call)
+    if head is not call and condition is None:
+        return None
+    match head:
+        case exp.ArgMax() | exp.ArgMin():
+            return head.key, head.expression
+        case exp.First() | exp.FirstValue():
+            return "first", condition
+        case exp.Last() | exp.LastValue():
+            return "last", condition
+    return None
+
+
+def take_row(calls: Sequence[exp.Expression]) -> exp.Expression:
+    """One call for several of one choice: their values as a struct, with the fields ``part_0``, ``part_1`` …"""
+    values, condition = [_value(call) for call in calls], _condition(calls[0])
+    call = head_of(calls[0]).copy()
+    if isinstance(call, exp.ArgMax | exp.ArgMin):
+        call.set("this", struct_of((f"part_{place}", value.copy()) for place, value in enumerate(values)))
+    else:
+        call.set("this", _row(values) if condition is None else value_where(condition, _row(values)))
+    return call
 
 
 def _condition(call: exp.Expression) -> exp.Expr | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError
-from ivm_core.plan.choices import COLLECTED, FIRST, LAST, head_of, settle
+from ivm_core.plan.choices import COLLECTED, FIRST, LAST, choice_of, head_of, settle, take_row
 from ivm_core.plan.clock import clock_names
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Plan, Project, Window, column, keep
@@ -25,6 +25,9 @@ Order = list[exp.Expression]
 
 def order_rows(plan: Window, context: Context) -> Plan:
     """ω_{f OVER (ORDER BY a)} Q → ω_{f OVER (ORDER BY a, <all other columns>)} Q, where f sees the order and no peers."""
+    shared = _take_from_one_row(plan, context)
+    if shared is not None:
+        return shared
     types = types_of(plan.source)
     functions = tuple(Named(each.name, _settled(each.expression, types)) for each in plan.functions)
     over_peers = [each for each in functions if _takes_peers(each.expression, plan.source)]
@@ -33,6 +36,41 @@ def order_rows(plan: Window, context: Context) -> Plan:
     for each in over_peers:
         result = _over_peers(result, each, _total_order(plan.source, each.expression), context)
     return result if result.names == plan.names else Project(result, keep(plan.names))
+
+
+def _take_from_one_row(plan: Window, context: Context) -> Plan | None:
+    """ω_{f = first(x) OVER w, g = first(y) OVER w} Q → π_{r.x, r.y} ω_{r = first(struct(x, y)) OVER w} Q where w has no
+    order; and so of max_by and min_by with one key. None where no two functions choose among the same rows."""
+    alike: dict[exp.Expression, list[Named]] = {}
+    for each in plan.functions:
+        window = each.expression
+        choice = choice_of(expect_expression(window.this))
+        if choice is not None and (window.args.get("order") is None or choice[0] in ("argmax", "argmin")):
+            kind, of = choice
+            alike.setdefault(_over_same(window, exp.Anonymous(this=kind, expressions=[of] if of else [])), []).append(
+                each
+            )
+    shared = [several for several in alike.values() if len(several) > 1]
+    if not shared:
+        return None
+    taken: list[Named] = []
+    shown: dict[str, exp.Expression] = {}
+    for several in shared:
+        row = context.fresh(f"{context.hints[several[0].name][0]}_row")
+        calls = [expect_expression(each.expression.this) for each in several]
+        taken.append(Named(row, _over_same(several[0].expression, take_row(calls))))
+        for place, each in enumerate(several):
+            shown[each.name] = exp.Dot(this=column(row), expression=exp.to_identifier(f"part_{place}"))
+    others = tuple(each for each in plan.functions if each.name not in shown)
+    ordered = order_rows(Window(plan.source, (*others, *taken)), context)
+    return Project(ordered, tuple(Named(name, shown.get(name, column(name))) for name in plan.names))
+
+
+def _over_same(window: exp.Expression, call: exp.Expression) -> exp.Expression:
+    """Another function over a window."""
+    copy = window.copy()
+    copy.set("this", call.copy())
+    return copy
 
 
 def other_columns(source: Plan, order: tuple[exp.Expr, ...], constant: frozenset[str] = frozenset()) -> Order:
