@@ -92,6 +92,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     if defaults and block.correlated:
         if having is not late or any(part.find(exp.Placeholder) for part in (*written, *((late,) if late else ()))):
             raise refusal("a subquery or outer reference beside an aggregate in a correlated subquery", select)
+        if select.args.get("offset") or (select.args.get("limit") and not _takes_a_row(select.args["limit"])):
+            raise refusal("LIMIT 0 or OFFSET of the one row of a correlated aggregate", select, "Leave it out.")
         return _values_relation(block, items, bound, defaults, late)
     taken = take_outer_values(block, [*bound, *sort])
     bound, sort = taken[: len(bound)], taken[len(bound) :]
@@ -105,6 +107,11 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         at_most_one_row=(single or source.at_most_one_row) and not block.correlated,
     )
     return bind_limit(relation, select, sort, scope)
+
+
+def _takes_a_row(limit: exp.Expr) -> bool:
+    count = limit.expression
+    return isinstance(count, exp.Literal) and str(count.this).isdigit() and int(count.this) > 0
 
 
 def _bind_filter(select: exp.Select, clause: str, scope: Scope) -> exp.Expression | None:

@@ -98,6 +98,8 @@ def bind_table(node: exp.Expr, scope: Scope) -> Relation:
             relation = bind_table(inner, scope)
         case exp.Query():
             relation = scope.context.bind(node, scope)
+            if relation.values:  # its one row is there, or not, only once it is joined to the query around
+                raise refusal("a correlated aggregate in a subquery in FROM", node, "Join the tables instead.")
             relation = replace(relation, fields=tuple(replace(f, qualifier=()) for f in relation.fields))
         case exp.Lateral():
             return _lateral(one_row(scope), node, scope, JoinKind.INNER, None)
