@@ -226,6 +226,9 @@ def _look_up(node: exp.Column, scope: Scope) -> exp.Expression:
         if alias is not None and level.aliases_first and len(parts) == 1:
             return alias
         match = match_field(level, parts, node)
+        hidden = match is None or len(match[1]) == len(parts) - 1  # a struct column, not a qualifier
+        if alias is not None and level.aliases_first and hidden:
+            return _struct_field(alias, parts[1:])
         if match is not None:
             return _struct_field(column(match[0].name), match[1])
         if alias is not None:

@@ -572,6 +572,7 @@ select q.st.* from (select named_struct('x', a, 'y', b) as st from t) q
 select st.*, 1 as o from (select named_struct('x', a, 'y', b) as st, a from t) q
 select datediff(MONTH, date'2024-01-01', d) as mm, datediff(d, date'2024-01-01') as x, timestampdiff(HOUR, timestamp'2024-01-01 00:00:00', d) as h from t
 select extract(MONTH FROM INTERVAL '2021-11' YEAR TO MONTH) as m, extract(month from d) as n from t
+select a, named_struct('p', -st.p) as st from (select a, named_struct('p', b) as st from t) q order by st.p desc, q.st.p, a limit 4
 select count(*) as n from (select max_by(a, d) as f, max_by(b, d) as g, min_by(b, d) filter (where n > 1) as h, min_by(c, d) filter (where n > 1) as i from t where d is not null group by s) q where not exists (select 1 from t where t.a <=> q.f and t.b <=> q.g) or (not h is null and not i is null and not exists (select 1 from t where t.b = h and t.c = i))
 select count(*) as n from (select first(a) over (partition by s) as f, first(b) over (partition by s) as g, max_by(b, d) over (partition by s order by d) as h, max_by(c, d) over (partition by s order by d) as i from t where d is not null) q where not exists (select 1 from t where t.a <=> q.f and t.b <=> q.g) or not exists (select 1 from t where t.b <=> h and t.c <=> i)
 """.strip().splitlines()
