@@ -8,30 +8,18 @@ format, ``listagg(x)`` with a comma that Spark does not put, ``max_by(x, y, 3)``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ivm_core.plan.dialect_functions import FUNCTION_PARSERS, FUNCTIONS
 from ivm_core.plan.pipes import PipeParser
-
-CALLED = "called"  # in an expression's meta: the name that a function was called by, where it has several
-
-_AS_WRITTEN = (
-    "collate",
-    "log10",
-    "parse_json",
-    "percentile_cont",
-    "percentile_disc",
-    "to_char",
-    "truncate",
-    "unix_date",
-)
+from ivm_core.plan.rows import field_name
+from ivm_core.plan.types import SUFFIXES
 
 _INTERVAL_UNITS = frozenset(
     f"{unit}{plural}"
@@ -41,69 +29,19 @@ _INTERVAL_UNITS = frozenset(
     for plural in ("", "S")
 )  # fmt: skip
 
-Builder = Callable[[list[exp.Expr]], exp.Expr]
-_BUILDERS: dict[str, Builder] = PipeParser.FUNCTIONS
-
-
-def as_written(name: str) -> Builder:
-    """The function under its own name, of no known meaning."""
-    return lambda args: exp.Anonymous(this=name, expressions=args)
-
-
-def _called(name: str) -> Builder:
-    """What sqlglot makes of the function, with a note of its name."""
-
-    def build(args: list[exp.Expr]) -> exp.Expr:
-        made = _BUILDERS[name.upper()](args)
-        made.meta[CALLED] = name
-        return made
-
-    return build
-
-
-def _of_two(name: str, kind: type[exp.Expression]) -> Builder:
-    """``max_by(x, y)``; with a number of values it is another function."""
-    return lambda args: kind(this=args[0], expression=args[1]) if len(args) == 2 else as_written(name)(args)
-
-
-def _of_unit(name: str, place: int) -> Builder:
-    """``date_trunc('month', x)``; sqlglot would take a unit that is not written out for the name of one."""
-
-    def build(args: list[exp.Expr]) -> exp.Expr:
-        known = len(args) == 2 and args[place].is_string
-        return _BUILDERS[name.upper()](args) if known else as_written(name)(args)
-
-    return build
-
-
-def _to_date(args: list[exp.Expr], dialect: Dialect) -> exp.Expr:
-    """``to_date(s, 'yyyy-MM-dd')``, which takes less than ``to_date(s)``; sqlglot writes the one for the other."""
-    if len(args) == 2 and args[1].is_string and args[1].name == "yyyy-MM-dd":
-        return as_written("to_date")(args)
-    made = PipeParser.FUNCTIONS["TO_DATE"](args, dialect)
-    assert isinstance(made, exp.Expr)
-    return made
-
 
 class SparkParser(PipeParser):
     """sqlglot's parser with other readings of a few functions, ``window(…)`` in GROUP BY, and ``variant:path``."""
 
     COLON_IS_VARIANT_EXTRACT = True
     SUPPORTS_TABLE_QUERY = True  # TABLE t
-    FUNCTIONS: ClassVar = {
-        **_BUILDERS,
-        **{name.upper(): as_written(name) for name in _AS_WRITTEN},
-        **{name.upper(): _called(name) for name in ("lcase", "ucase", "mod")},
-        "TO_DATE": _to_date,
-        "DATE_TRUNC": _of_unit("date_trunc", 0),
-        "TRUNC": _of_unit("trunc", 1),
-        "MAX_BY": _of_two("max_by", exp.ArgMax),
-        "MIN_BY": _of_two("min_by", exp.ArgMin),
-    }
+    FUNCTIONS: ClassVar = FUNCTIONS
     FUNCTION_PARSERS: ClassVar = {
-        **{name: parse for name, parse in PipeParser.FUNCTION_PARSERS.items() if name not in ("MAX_BY", "MIN_BY")},
+        **FUNCTION_PARSERS,
         **dict.fromkeys(("LISTAGG", "STRING_AGG"), lambda self: _with_separator(self._parse_string_agg())),
     }
+    KEY_VALUE_DEFINITIONS: ClassVar[Any] = (exp.Alias, exp.PropertyEQ)  # struct(a = b) holds a comparison
+    TERM: ClassVar = {**PipeParser.TERM, TokenType.DPIPE: exp.DPipe}
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """The statements' trees. ``WINDOW (`` is a call: the clause of that name goes on with a name."""
@@ -118,6 +56,48 @@ class SparkParser(PipeParser):
             ],
             sql,
         )
+
+    def _parse_bitwise(self) -> exp.Expr | None:
+        """Shifts bind tighter than ``&``, that than ``^``, and that than ``|``; sqlglot has them all on one level."""
+        return self._parse_bits((TokenType.PIPE, TokenType.CARET, TokenType.AMP))
+
+    def _parse_bits(self, operators: tuple[TokenType, ...]) -> exp.Expr | None:
+        if not operators:
+            return self._parse_shifts()
+        loosest, *tighter = operators
+        this = self._parse_bits(tuple(tighter))
+        while self._match(loosest):
+            this = self.expression(self.BITWISE[loosest](this=this, expression=self._parse_bits(tuple(tighter))))
+        return this
+
+    def _parse_shifts(self) -> exp.Expr | None:
+        this = self._parse_term()
+        while True:
+            if self._match_pair(TokenType.LT, TokenType.LT):
+                this = self.expression(exp.BitwiseLeftShift(this=this, expression=self._parse_term()))
+            elif self._match_pair(TokenType.GT, TokenType.GT):
+                unsigned = self._match(TokenType.GT)
+                by = self._parse_term()
+                this = self.expression(
+                    exp.Anonymous(this="shiftrightunsigned", expressions=[this, by])
+                    if unsigned
+                    else exp.BitwiseRightShift(this=this, expression=by)
+                )
+            else:
+                return this
+
+    def build_cast(self, strict: bool, **arguments: object) -> exp.Expr:
+        """``3L`` as it is written: Spark takes no CAST for a number, whose digits count in decimal arithmetic."""
+        value, suffix = arguments["this"], self._prev.text.upper()
+        if suffix in SUFFIXES and isinstance(value, exp.Literal) and not value.is_string:
+            return exp.Var(this=f"{value.name}{suffix}")
+        return super().build_cast(strict, **arguments)
+
+    def _to_prop_eq(self, expression: exp.Expr, index: int) -> exp.Expr:
+        """A field of ``struct(…)`` under the name that Spark gives it."""
+        if expression.is_star or isinstance(expression, exp.PropertyEQ):
+            return expression
+        return self.expression(exp.PropertyEQ(this=field_name(expression, f"col{index + 1}"), expression=expression))
 
     def _parse_interval(self, require_interval: bool = True, parse_function_unit: bool = True) -> exp.Interval | None:
         """One literal. sqlglot would add what follows, without parentheses, and go on over a plus to any number."""

@@ -14,7 +14,7 @@ from ivm_core.plan.from_sql_generators import generate
 from ivm_core.plan.from_sql_windows import name_windows
 from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import column
-from ivm_core.plan.rewrite import expect_expression
+from ivm_core.plan.rewrite import expect_expression, struct_of
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.types import parse_type
 from ivm_core.plan.types_expression import type_of
@@ -68,7 +68,11 @@ def spread_stars(expression: exp.Expr, scope: Scope) -> exp.Expr:
         if inner or node.index is None:
             continue
         fields = _chosen(node, *_starred(node, scope))
-        node.replace([exp.column(f.label, *reversed(f.qualifier), quoted=True) for f in fields])
+        columns = [(f.label, exp.column(f.label, *reversed(f.qualifier), quoted=True)) for f in fields]
+        if isinstance(node.parent, exp.Struct):
+            node.replace(list(struct_of(columns).expressions))
+        else:
+            node.replace([each for _, each in columns])
     return tree
 
 

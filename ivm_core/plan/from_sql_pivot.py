@@ -14,7 +14,7 @@ from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep, 
 from ivm_core.plan.rewrite import as_operand, both, expect_expression, struct_of, value_where
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
-from ivm_core.plan.types import FRACTIONAL, INTEGRAL, common_type, digits
+from ivm_core.plan.types import FRACTIONAL, INTEGRAL, common_type, digits, suffixed
 from ivm_core.plan.types_expression import type_of
 from ivm_core.plan.types_plan import types_of
 
@@ -115,9 +115,12 @@ def _text(value: exp.Expr) -> str | None:
             return "null"
         case exp.Boolean():
             return "true" if value.this else "false"
-        case exp.Neg(this=exp.Literal() as literal):
-            text = _text(literal)
-            return f"-{text}" if text and not literal.is_string else None
+        case exp.Neg(this=exp.Literal() | exp.Var() as number):
+            text = _text(number)
+            return f"-{text}" if text and not number.is_string else None
+        case exp.Var():
+            known = suffixed(value)
+            return str(known[0]) if known is not None else None
         case exp.Literal():
             digits_only = str(value.this).replace(".", "0", 1).isdigit() and str(value.this)[0] != "."
             return str(value.this) if value.is_string or (digits_only and str(value.this)[-1] != ".") else None

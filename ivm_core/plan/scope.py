@@ -14,6 +14,7 @@ from ivm_core.plan.functions import is_generator, spell_function, sql_name
 from ivm_core.plan.lambdas import bind_parameters
 from ivm_core.plan.nodes import Plan, Round, column
 from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.rows import name_fields
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import position
 from ivm_core.plan.to_sql_names import unused
@@ -162,7 +163,7 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
                 return column(name)
         return node
 
-    prepared = bind_parameters(expect_expression(expression.transform(spell_function)))
+    prepared = bind_parameters(expect_expression(expression.transform(lambda node: name_fields(spell_function(node)))))
     bound = expect_expression(prepared.transform(swap, copy=False))
     for function in bound.find_all(exp.Lambda):
         if function.find(exp.Placeholder):

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ivm_core.plan.dialect import CALLED
+from ivm_core.plan.dialect_functions import CALLED
 from ivm_core.plan.statement import written_name
-from ivm_core.plan.types import simple_string
+from ivm_core.plan.types import simple_string, suffixed
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Sum: "sum",
@@ -63,6 +63,9 @@ def _shown(node: exp.Expr) -> str | None:
             return node.name if isinstance(node.this, exp.Identifier) else None
         case exp.Literal():
             return str(node.this) if node.is_string or _is_plain(str(node.this)) else None
+        case exp.Var():
+            written = suffixed(node)
+            return str(written[0]) if written is not None else None
         case exp.Boolean():
             return "true" if node.this else "false"
         case exp.Null():
@@ -70,7 +73,7 @@ def _shown(node: exp.Expr) -> str | None:
         case exp.Paren():
             return _shown(node.this)
         case exp.Neg():
-            number = isinstance(node.this, exp.Literal) and not node.this.is_string
+            number = (isinstance(node.this, exp.Literal) and not node.this.is_string) or suffixed(node.this) is not None
             return _joined("-{}" if number else "(- {})", node.this)
         case exp.NEQ():
             return _joined("(NOT ({} = {}))", node.this, node.expression)

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from ivm_core.plan.raising import is_raise
 from ivm_core.plan.rewrite import value_where
+from ivm_core.plan.types import suffixed
 
 
 def adapt_to_duckdb(query: exp.Query) -> None:
@@ -15,6 +16,10 @@ def adapt_to_duckdb(query: exp.Query) -> None:
     and count_if(p) count(CASE WHEN p THEN 1 END): DuckDB's count_if of NULLs alone is NULL. Days added to a date make a date.
     max_by takes rows whose value is NULL too, and of several modes the least comes first in order.
     """
+    for written in list(query.find_all(exp.Var)):
+        known = suffixed(written)
+        if known is not None:
+            written.replace(exp.cast(exp.Literal.number(known[0]), known[1], dialect="spark"))
     for added in reversed(list(query.find_all(exp.TsOrDsAdd, exp.AddMonths))):
         added.replace(exp.cast(added.copy(), "date"))
     for call in list(query.find_all(exp.Anonymous)):

@@ -19,6 +19,7 @@ INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 FRACTIONAL = ("float", "double")
 _WITH_ZEROS = re.compile(r"\b(?:float|double)\b(?!:)")
+SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint"}  # of integers, as in 3L
 # Spark groups by maps, and no more; by the others not even that. A colon ends the name of a struct's field.
 _WITHOUT_GROUPS = re.compile(r"\b(?:variant|geometry|geography)\b(?!:)", re.IGNORECASE)
 _WITHOUT_ORDER = re.compile(rf"\bmap<|{_WITHOUT_GROUPS.pattern}", re.IGNORECASE)
@@ -178,6 +179,16 @@ def literal_type(node: exp.Literal) -> Type:
     if -(2**31) <= value < 2**31:
         return "int"
     return "bigint" if -(2**63) <= value < 2**63 else decimal(len(text), 0)
+
+
+def suffixed(node: exp.Expr) -> tuple[int, Type] | None:
+    """The value and the type of an integer with a suffix, which the dialect keeps as it is written.
+
+    >>> suffixed(exp.Var(this="3L"))
+    (3, 'bigint')
+    """
+    text = node.name if isinstance(node, exp.Var) else ""
+    return (int(text[:-1]), SUFFIXES[text[-1]]) if text[:-1].isdigit() and text[-1] in SUFFIXES else None
 
 
 def common_type(*types: Type | None) -> Type | None:

@@ -21,6 +21,7 @@ from ivm_core.plan.types import (
     parse_type,
     part_of,
     simple_string,
+    suffixed,
 )
 from ivm_core.plan.types_functions import type_of_call
 
@@ -77,6 +78,10 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return input_types.get(expression.name)
         case exp.Literal():
             return literal_type(expression)
+        case exp.Var() if (known := suffixed(expression)) is not None:
+            return known[1]
+        case exp.Neg(this=exp.Literal(is_string=False) as literal) if str(literal.this).isdigit():
+            return literal_type(exp.Literal(this=f"-{literal.this}", is_string=False))
         case exp.Null():
             return "void"
         case exp.Cast():  # TryCast too
@@ -115,8 +120,6 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return "int" if expression.args.get("unit") is None else "bigint"
         case exp.Substring() | exp.Left() | exp.Right():
             return "string" if of(expression.this) == "string" else None
-        case exp.DPipe(expression=exp.Add() | exp.Sub()):
-            return None  # sqlglot reads s || a + b as s || (a + b), Spark as (s || a) + b; the text stays as it is
         case exp.DPipe() | exp.Concat():
             parts = expression.expressions or [expression.this, expression.expression]
             return "string" if all(of(part) in ("string", *INTEGRAL) for part in parts) else None
@@ -203,6 +206,9 @@ def _operand_digits(operand: exp.Expr, data_type: Type | None) -> tuple[int, int
         bare = bare.this
     if isinstance(bare, exp.Literal) and data_type in INTEGRAL:
         return len(str(int(bare.this))), 0
+    written = suffixed(bare)
+    if written is not None:
+        return len(str(written[0])), 0
     return as_digits(data_type)
 
 

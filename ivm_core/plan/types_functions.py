@@ -19,13 +19,14 @@ _BY_TYPE = {
     "boolean": "arrays_overlap forall contains is_nan isnull isnotnull equal_null is_valid_utf8 map_contains_key",
     "int": """array_size cardinality str_position regexp_count regexp_instr ascii hash levenshtein unix_date weekday
         bitwise_count bit_length octet_length json_array_length find_in_set""",
-    "bigint": """array_position crc32 xxhash64 str_to_unix unix_seconds unix_millis factorial width_bucket timestampdiff""",
+    "bigint": """array_position crc32 xxhash64 str_to_unix unix_seconds unix_millis factorial width_bucket timestampdiff
+        unix_timestamp""",
     "double": "months_between",
-    "date": "next_day date_from_unix_date make_date",
-    "timestamp": "timestamp_seconds timestamp_millis",
+    "date": "next_day date_from_unix_date make_date trunc",
+    "timestamp": "timestamp_seconds timestamp_millis to_timestamp date_trunc",
     "string": """array_to_string split_part regexp_extract regexp_substr repeat translate substring_index chr hex md5 sha sha2
         to_base64 soundex format_number format printf time_to_str unix_to_str dayname monthname conv bin typeof json_format
-        json_extract_scalar space""",
+        json_extract_scalar space date_format from_unixtime get_json_object""",
     "binary": "from_base64 encode",
     "array<string>": "regexp_split json_keys",
     "map<string,string>": "str_to_map",
@@ -71,7 +72,7 @@ _RULES: dict[str, Callable[[Types], Type | None]] = {
     **dict.fromkeys(("array_union", "array_intersect", "array_except", "map_concat"), _same),
     **dict.fromkeys(("pmod", "safe_add", "safe_subtract", "safe_multiply"), _integral),
     **dict.fromkeys(("bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot"), _integral),
-    **dict.fromkeys(("bitwiseleftshift", "bitwiserightshift"), _shifted),
+    **dict.fromkeys(("bitwiseleftshift", "bitwiserightshift", "shiftrightunsigned"), _shifted),
     **dict.fromkeys(("array_max", "array_min", "get"), lambda types: part_of(types[0], exp.DType.ARRAY, 0)),
     "pad": _text,
     "reverse": lambda types: types[0] if types[0] != "void" else None,

@@ -195,6 +195,21 @@ to_date(s)
 to_date(s, 'yyyy')
 to_date(s, 'yyyy-MM-dd')
 date_trunc('month', ts)
+date_trunc('M', ts)
+trunc(dt, 'Y')
+date_format(dt, 'E y')
+to_timestamp(s, 'E y')
+to_date(s, 'E y')
+unix_timestamp(s, 'E y')
+from_unixtime(l, 'E y')
+get_json_object(s, '$.*')
+sequence(ts, dt, interval 1 day)
+p / 3L
+p * -12S
+-3Y
+-2147483648
+shiftrightunsigned(l, 2)
+s || i + 1
 date_trunc('month', dt)
 date_trunc('month', nz)
 trunc(dt, 'MM')

@@ -572,6 +572,15 @@ select q.st.* from (select named_struct('x', a, 'y', b) as st from t) q
 select st.*, 1 as o from (select named_struct('x', a, 'y', b) as st, a from t) q
 select datediff(MONTH, date'2024-01-01', d) as mm, datediff(d, date'2024-01-01') as x, timestampdiff(HOUR, timestamp'2024-01-01 00:00:00', d) as h from t
 select extract(MONTH FROM INTERVAL '2021-11' YEAR TO MONTH) as m, extract(month from d) as n from t
+select a | b ^ a & b << 1 as f, a + b << 1 as g, n >>> 1 + a as h, '1' || a + 1 as i, ~mod(n, 4) as j, 2 * mod(n, 5) as k, mod(a, b + 1) from t
+select a > 1 = rlike(s, 'x') as f, 'v' || regexp_like(s, 'z') as g, not ilike(s, 'X%') = true as h, like(s, 'x') is null as i from t
+select c / 3L as f, c * -7S as g, c + 12Y as h, 2L / (c + 1) as i, -9223372036854775808L as j, -2147483648 as k, a + 4L, -3S from t
+select date_format(d, "d 'of the year' y") as f, date_format(d, 'E y') as g, to_timestamp('1/2024', 'M/y') as h, unix_timestamp(d, 'y') as i, from_unixtime(n, "y'd'") as j, date_trunc('M', d) as k, trunc(d, 'Y') as l, date_trunc('MON', d) as m from t
+select get_json_object('{"a":{"b":1},"c":2}', '$.a.*') as f, get_json_object('{"a":{"b":1},"c":2}', '$.*') as g, get_json_object('{"a b":2}', "$['a b']") as h, sequence(timestamp'2024-01-01 01:00:00', date'2024-01-03', interval 1 day) as i, sequence(d, date'2024-03-01') as j from t
+select t.a, percentile(b, 0.5, k) as f, percentile(b, 0.5, k) filter (where b > 1) as g, percentile(distinct b, 0.5) as h, max((u.x, u.a)).a as i from t join u on t.a = u.a where k > 0 group by t.a
+select to_json(struct(a = b, s)) as f, to_json((a, b + 1, t.s)) as g, to_json(struct(map('x', a)['x'], array(named_struct('y', b))[0].y, map(1, 2)[1])) as h, (a, b) as i, array((a, s)) as j from t where (a, b) in ((1, 1), (2, 3)) or (a, s) < (2, 'z')
+select to_json(struct(*)) as j, to_json(arrays_zip(l, m, array(1))) as z, to_json(transform(array(l), x -> arrays_zip(x))) as y, l as g from (select a, b as p, array(a) as l, transform(array(b), x -> x + 1) as m from t)
+select to_json(struct(q.*, t.a)) as j, t.b from t join (select a as b, k + 1 as k from u) q on q.b = t.b
 select a, named_struct('p', -st.p) as st from (select a, named_struct('p', b) as st from t) q order by st.p desc, q.st.p, a limit 4
 select count(*) as n from (select max_by(a, d) as f, max_by(b, d) as g, min_by(b, d) filter (where n > 1) as h, min_by(c, d) filter (where n > 1) as i from t where d is not null group by s) q where not exists (select 1 from t where t.a <=> q.f and t.b <=> q.g) or (not h is null and not i is null and not exists (select 1 from t where t.b = h and t.c = i))
 select count(*) as n from (select first(a) over (partition by s) as f, first(b) over (partition by s) as g, max_by(b, d) over (partition by s order by d) as h, max_by(c, d) over (partition by s order by d) as i from t where d is not null) q where not exists (select 1 from t where t.a <=> q.f and t.b <=> q.g) or not exists (select 1 from t where t.b <=> h and t.c <=> i)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.dialect import SparkParser
+from ivm_core.plan.foreign_names import FOREIGN_NAMES
 from ivm_core.plan.from_sql import from_sql
 from ivm_core.plan.from_sql_aggregates import is_aggregate
 from ivm_core.plan.functions import is_generator
@@ -50,6 +52,16 @@ def test_a_function_is_taken_for_what_it_is(kind: str) -> None:
             if name not in ("any", "mode"):  # any(a, b) is no aggregate, and an error
                 assert is_aggregate(call) == (kind == "aggregate"), query
             assert is_generator(call) == (kind == "generator"), query
+
+
+def test_no_name_is_known_that_spark_does_not_have() -> None:
+    """A call of it is of a function that users made, whatever other engines take it for."""
+    listed = {name for names in FUNCTIONS.values() for name in names}
+    grammar = {"timestampadd", "timestampdiff", "try_cast"}
+    hints = "broadcast broadcastjoin mapjoin merge mergejoin shuffle_hash shuffle_replicate_nl shufflemerge"
+    known = {name.lower() for name in (*SparkParser.FUNCTIONS, *SparkParser.FUNCTION_PARSERS)}
+    assert known - listed - grammar - set(hints.split()) == set()
+    assert listed & FOREIGN_NAMES == set()
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS["refused"], *FUNCTIONS["time window"], *FUNCTIONS["generator"]])
