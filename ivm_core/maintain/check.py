@@ -35,7 +35,9 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
             f"{definition.name}: a MATERIALIZED CTE cannot read the time. Leave now() and its like to the query that reads it.",
             construct="MATERIALIZED",
         )
-    analysed = analyse(session.spark_with_names, spell_for_spark(definition.query).sql(dialect="spark"))
+    # As written: sqlglot spells some functions otherwise, whose names then differ, and QUALIFY with a column more.
+    text = definition.text or spell_for_spark(definition.query).sql(dialect="spark")
+    analysed = analyse(session.spark_with_names, text)
     names = tuple(name for name, _ in analysed)
     if tuple(n.lower() for n in names) != tuple(n.lower() for n in compiled.columns):
         raise DefinitionError(

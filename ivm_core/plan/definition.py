@@ -42,7 +42,7 @@ class ViewDefinition:
     """A parsed view definition. ``name`` is ``schema.view`` in lower case; ``sql`` the whole statement as written.
 
     ``query`` reads the ``auxiliaries``, views of the CTEs that are MATERIALIZED, in the order written, as tables; ``whole`` is
-    the query without them.
+    the query without them. ``text`` is the query as written, where Spark reads it: without [NOT] MATERIALIZED.
     """
 
     name: str
@@ -62,6 +62,7 @@ class ViewDefinition:
     if_not_exists: bool = False
     file: str = ""  # the name of the file it was read from
     auxiliaries: tuple[ViewDefinition, ...] = ()
+    text: str = ""
 
     @property
     def auxiliary_of(self) -> str | None:
@@ -95,8 +96,10 @@ def parse_definition(sql: str) -> ViewDefinition:
     schedule, on_update = clauses.get("SCHEDULE"), "TRIGGER" in clauses
     _check_properties(cursor, properties, on_update)
     intervals = {key: parse_interval(properties[key]) for key in INTERVALS if key in properties}
+    start = cursor.token.start if cursor.token else len(sql)
     query = _query(cursor)
     mark_aggregates(query, parse_functions(properties.get(AGGREGATES, "")) or ())
+    plain = all(cte.args.get("materialized") is None for cte in query.find_all(exp.CTE))
     divided = divide(query, name)
     found = ViewDefinition(
         name=name,
@@ -114,6 +117,7 @@ def parse_definition(sql: str) -> ViewDefinition:
         target_lag=intervals.get("ivm.target_lag"),
         properties=tuple(properties.items()),
         if_not_exists=if_not_exists,
+        text=sql[start:] if plain else "",
     )
     return replace(found, auxiliaries=tuple(_auxiliary(found, *part) for part in divided.parts))
 

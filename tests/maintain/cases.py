@@ -81,7 +81,10 @@ CASES = (
         "columns_without_alias",
         "SELECT g, count(*), sum(amount), round(sum(amount) / count(*), 2), max(qty) - min(qty) FROM fact GROUP BY g",
     ),
-    Case("rows_without_alias", "SELECT id + 1, coalesce(g, 'none'), CASE WHEN qty > 1 THEN 'x;y' END FROM fact"),
+    Case(
+        "rows_without_alias",
+        "SELECT id + 1, coalesce(g, 'none'), nvl(qty, 0), lcase(g), CASE WHEN qty > 1 THEN 'x;y' END FROM fact",
+    ),
     Case("having", "SELECT g, sum(qty) AS s FROM fact GROUP BY g HAVING sum(qty) > 6 AND count(*) < 9"),
     Case("group_key_not_selected", "SELECT sum(qty) AS s FROM fact GROUP BY g"),
     Case(

@@ -99,3 +99,9 @@ def test_an_auxiliary_has_the_settings_of_its_view() -> None:
     assert (part.auxiliary_of, view.auxiliary_of) == ("s.v", None)
     assert dict(part.properties)["owner"] == "O'Neil"
     assert parse_definition(part.sql) == part
+
+
+def test_the_text_is_kept_where_spark_reads_it() -> None:
+    assert defined("SELECT nvl(a, 0) FROM t;").text == "SELECT nvl(a, 0) FROM t;"
+    for word in ("MATERIALIZED", "NOT MATERIALIZED"):
+        assert defined(f"WITH a AS {word} (SELECT k FROM r) SELECT k FROM a").text == ""
