@@ -61,7 +61,7 @@ def test_what_is_asked_for():
         {"as_of": "2026-11-21' OR 1=1"},
         {"as_of": "0001-01-01T00:00:00+14:00"},
         {"as_of": "9999-12-31T23:00:00-14:00"},
-        {"as_of": (datetime.now(UTC) + timedelta(hours=1)).isoformat()},
+        {"as_of": "2999-01-01T00:00:00+00:00"},
         {"as_of": 5},
         {"as_of": ["2026-11-21"]},
         {"measure_full": "true"},
