@@ -32,6 +32,8 @@ Messages are one paragraph: what happened, where, what to do. They never hold se
 
 from __future__ import annotations
 
+UPSTREAM_FAILED = "UPSTREAM_FAILED"  # the code of a view whose failure is another one's: no cause of its own
+
 
 class IvmError(Exception):
     """Base of all errors; ``code`` is stable for programs, ``exit_code`` is the command line's."""

@@ -11,6 +11,7 @@ from ivm_core.plan.clock import CLOCK, TODAY
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_CLOCKS_DIFFER = timedelta(minutes=1)  # by so much at most, between machines
 
 
 def version_of(instant: datetime) -> int:
@@ -25,6 +26,11 @@ def version_of(instant: datetime) -> int:
 def instant_of(version: int) -> datetime:
     """The instant of one of the clock's versions, in UTC."""
     return _EPOCH + version * _MICROSECOND
+
+
+def is_ahead(instant: datetime) -> bool:
+    """Whether an instant is in the future: time never goes back, and views of the time would stand still until then."""
+    return instant > datetime.now(UTC) + _CLOCKS_DIFFER
 
 
 def clock_range(read: Collection[str], start: TableVersion | None, version: int, zone: str | None) -> TableRange:

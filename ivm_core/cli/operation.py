@@ -19,14 +19,13 @@ from ivm_core.cli.options import (
     progress,
 )
 from ivm_core.cli.output import BAD, GOOD, console, print_json, print_table, seconds, strategy, text, verdict
-from ivm_core.errors import DriftError, IvmError
+from ivm_core.errors import UPSTREAM_FAILED, DriftError, IvmError
 
 if TYPE_CHECKING:
     from ivm_core.apply.model import MaintenanceReport
     from ivm_core.validate.model import ValidationReport
 
 SEVERAL_FAILED = 11
-CONSEQUENCE = "UPSTREAM_FAILED"  # not a cause of its own
 
 
 def maintain(
@@ -128,7 +127,7 @@ def _print_reports(reports: list[MaintenanceReport], as_json: bool) -> None:
     else:
         console().print("There are no views yet: write one under sql/ and run `ivm apply`.")
     failed = {report.error_code for report in reports if report.error is not None}
-    failed = failed - {CONSEQUENCE} or failed
+    failed = failed - {UPSTREAM_FAILED} or failed
     if failed:
         raise typer.Exit(exit_code(failed.pop()) if len(failed) == 1 else SEVERAL_FAILED)
 

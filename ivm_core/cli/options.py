@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,18 +33,16 @@ GroupName = Annotated[
 ]
 
 
-CLOCKS_DIFFER = timedelta(minutes=1)  # between the machine that wrote the time and this one
-
-
 def parse_instant(value: str) -> datetime:
     """An ISO 8601 time of the past, as 2026-05-31T06:00+02:00, in UTC; UTC where it names no zone."""
+    from ivm_core.batch.clock import is_ahead
+
     try:
         instant = datetime.fromisoformat(value)
         instant = instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise typer.BadParameter("use ISO 8601, as in 2026-05-31T06:00:00Z") from None
-    if instant > datetime.now(UTC) + CLOCKS_DIFFER:
-        # Views of the current time would stand still until then.
+    if is_ahead(instant):
         raise typer.BadParameter("the time is in the future: use one of the past, or none for now")
     return instant
 

@@ -7,7 +7,7 @@ follows: R⁻ ⋉ K = (R⁺ ⋉ K) − (ΔR ⋉ K), and ΔR is in memory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,9 +112,10 @@ class BothStates:
         changed = self._changes(relation, covered, rows.columns).here
         if changed is None:
             return None
+        changed = with_keys(changed, rows.sets[0].keys)
         if rows.here is not None:
-            return frame_of(self._spark, _without_changes(rows.here, with_keys(changed, rows.sets[0].keys)))
-        added, removed = _with_keys(changed, rows.frame.columns, rows.sets[0].keys)
+            return frame_of(self._spark, _without_changes(rows.here, changed))
+        added, removed = _added_and_removed(changed, rows.frame.columns)
         frame = rows.frame
         if added.num_rows:
             frame = frame.exceptAll(frame_of(self._spark, added))
@@ -127,9 +128,8 @@ def _place(item: Input) -> Place:
     return item.table, frozenset(item.bounds)
 
 
-def _with_keys(changed: pa.Table, names: Sequence[str], keys: Mapping[str, pa.Array]) -> tuple[pa.Table, pa.Table]:
-    """The rows added and those taken away that have the keys, each as often as its weight says; columns ``names``."""
-    changed = with_keys(changed, keys)
+def _added_and_removed(changed: pa.Table, names: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+    """The rows added and those taken away, each as often as its weight says; columns ``names``."""
     selected = _selected(changed, names)
     weights = changed.column(WEIGHT).to_numpy()
     rows = np.arange(len(weights))

@@ -17,9 +17,9 @@ import pyarrow as pa
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from ivm_core.engine.location import local_path
-from ivm_core.engine.log_files import differ_to_arrow, open_state
+from ivm_core.engine.log_files import differ_to_arrow, open_state, stored_rows
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.split_state import Apart, files_of, stored_rows, take_files_apart
+from ivm_core.engine.split_state import Apart, files_of, take_files_apart
 from ivm_core.engine.state_files import put_together, replace_rows
 from ivm_core.errors import ConcurrentCommit
 
@@ -64,7 +64,7 @@ class DirectState:
         try:
             # By the files: delta-rs makes Python's dates of the log's bounds, which end with the year 9999.
             files = files_of(self.table)
-            rows = stored_rows(path, [name for name, _ in files], self.schema).to_table() if files else nothing
+            rows = stored_rows((path / name for name, _ in files), self.schema).to_table() if files else nothing
         except _UNREADABLE:
             return None
         return Apart(rows, nothing, files)

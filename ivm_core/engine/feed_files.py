@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import deltalake
 import pyarrow as pa
-import pyarrow.dataset as ds
 from sqlglot import exp
 
 from ivm_core.apply.names import named
 from ivm_core.batch.model import TableRange
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_entries import commit_file
-from ivm_core.engine.log_files import AS_STORED, ODD, differ_to_arrow, open_as_stored
+from ivm_core.engine.log_files import ODD, differ_to_arrow, open_as_stored, stored_rows
 from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import MOST_FILES, PLAIN_FEATURES
 from ivm_core.engine.small import HERE
@@ -42,7 +41,6 @@ _PLAIN = frozenset(
 )
 # Features that change nothing about which rows a file or a change file holds, or how Arrow reads them.
 _FEATURES = frozenset({"appendOnly", "changeDataFeed", "checkConstraints", "domainMetadata", "invariants"})
-_FORMAT = ds.ParquetFileFormat(read_options=AS_STORED)
 _KINDS = {"remove": "delete", "add": "insert"}
 
 
@@ -174,9 +172,10 @@ def _read(feed: _Feed, stored: pa.Schema, schema: pa.Schema) -> Iterator[pa.Reco
 
 def _rows(files: list[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     if files:
-        if differ_to_arrow(map(Path, files), schema):
+        paths = [Path(file) for file in files]
+        if differ_to_arrow(paths, schema):
             raise _LeftToDelta
-        yield from ds.dataset(files, schema=schema, format=_FORMAT).to_batches(use_threads=len(files) > 1)
+        yield from stored_rows(paths, schema).to_batches(use_threads=len(files) > 1)
 
 
 def _same_table(before: deltalake.DeltaTable, after: deltalake.DeltaTable) -> bool:

@@ -16,16 +16,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyspark
 
-from ivm_core.engine.log_files import ODD
+from ivm_core.engine.log_files import IN_NEW_CALENDAR, ODD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-# Of a file that does not say who wrote it, the session decides whether old days are of the Julian calendar.
-_WRITTEN_BY = {b"org.apache.spark.version": pyspark.__version__.encode()}
 
 
 class HandedOver:
@@ -71,7 +67,7 @@ class HandedOver:
         numbered = rows.rename_columns([f"c{place}" for place in range(rows.num_columns)])
         try:
             pq.write_table(
-                numbered.replace_schema_metadata(_WRITTEN_BY),
+                numbered.replace_schema_metadata(IN_NEW_CALENDAR),
                 file,
                 compression="none",
                 use_dictionary=False,

@@ -100,7 +100,6 @@ def bind_snapshot(
     if shared is not None:
         bindings.define(item.name, _shown(item, sources.cache.share(shared)))
         return
-    bounds = _known_bounds(item, small, cap)
     columns = {source.lower() for source in sourced.values()}
     here = sources.cache.snapshots.looked_up(relation, version, columns, [keys]) if keys else None
 
@@ -108,8 +107,8 @@ def bind_snapshot(
         rows = here() if here is not None else None
         if rows is not None:
             return frame_of(bindings.spark, rows).selectExpr(*_renamed(item))
-        with sources.cache.one_reader():
-            return _bounded(item, sources.cache, relation, version, bounds, own_keys)
+        with sources.cache.one_reader() as cache:
+            return _bounded(item, cache, relation, version, _known_bounds(item, small, cap), own_keys)
 
     bindings.bind(item.name, read)
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import deltalake
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+import pyspark
 from deltalake.exceptions import DeltaError
-from pyarrow.dataset import ParquetReadOptions
 
 from ivm_core.engine.location import local_path
 from ivm_core.engine.opened import open_at
@@ -22,10 +23,13 @@ from ivm_core.engine.opened import open_at
 _STATE_FEATURES = frozenset({"appendOnly", "changeDataFeed", "invariants"})
 _DECODED_TWICE = re.compile("%")  # by delta-rs
 # Spark writes instants as INT96, which Arrow would read as nanoseconds: they reach from 1677 to 2262 only.
-AS_STORED = ParquetReadOptions(coerce_int96_timestamp_unit="us")
+_FORMAT = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
 ODD = re.compile(r"[%*?\[\]{}\\,:]")  # in paths: encoded by Delta, decoded twice by delta-rs, or patterns to a reader
 _OLD_CALENDAR = frozenset({b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"})
 _SPARK = b"org.apache.spark.version"
+# To be written into files: days and instants of old are those of the calendar that Spark has had since 3.0. Of a file that does
+# not say who wrote it, the session decides (datetimeRebaseModeInRead).
+IN_NEW_CALENDAR = {_SPARK: pyspark.__version__.encode()}
 _MAPPING = "delta.columnMapping.mode"
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
@@ -71,6 +75,11 @@ def open_as_stored(location: str, version: int, features: frozenset[str]) -> del
     if table is None or table.metadata().configuration.get(_MAPPING, "none") != "none":
         return None
     return None if _has_padded_text(json.loads(table.schema().to_json())) else table
+
+
+def stored_rows(files: Iterable[Path], schema: pa.Schema) -> ds.Dataset:
+    """The rows of data files; of a column that a file lacks, NULLs."""
+    return ds.dataset([str(file) for file in files], schema=schema, format=_FORMAT)
 
 
 def differ_to_arrow(files: Iterable[Path], schema: pa.Schema) -> bool:

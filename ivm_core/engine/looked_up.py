@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from ivm_core.engine.literals import family
-from ivm_core.engine.log_files import AS_STORED, differ_to_arrow
+from ivm_core.engine.log_files import differ_to_arrow, stored_rows
 from ivm_core.engine.plain_files import Bounds, PlainTable
 from ivm_core.engine.small import ColumnValues, is_plain, values_of
 
@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 MOST_ROWS = 500_000
 MOST_BYTES = 256 * 2**20
-_FORMAT = ds.ParquetFileFormat(read_options=AS_STORED)
 
 Keys = Mapping[str, pa.Array]  # distinct values by column: a row is meant where every column has one of its values
 
@@ -40,20 +39,19 @@ def look_up(
     Left to Spark are columns whose types Arrow does not tell alone, files of the old calendar, more than ``MOST_ROWS`` rows,
     and what cannot be read: Spark tells why.
     """
-    stored = [field for field in _arrow(table) if field.name.lower() in columns]
     keyed = {name for keys in alternatives for name in keys}
     if not all(_is_read_alike(types.get(name, "")) for name in {*columns, *keyed}):
         return None
-    schema = pa.schema([field for field in _arrow(table) if field.name.lower() in {*columns, *keyed}])
+    stored = pa.schema(deltalake.Schema.from_json(table.schema).to_arrow())
+    schema = pa.schema([field for field in stored if field.name.lower() in {*columns, *keyed}])
+    names = [name for name in schema.names if name.lower() in columns]
     bounds = [_bounds(keys, types) for keys in alternatives]
     files = table.files_with(bounds)
     if _expected_rows(files, bounds) > MOST_ROWS:
         return None
-    paths = table.paths(files)
+    paths = [Path(path) for path in table.paths(files)]
     try:
-        if differ_to_arrow(map(Path, paths), schema):
-            return None
-        return _read(paths, schema, [field.name for field in stored], alternatives)
+        return None if differ_to_arrow(paths, schema) else _read(paths, schema, names, alternatives)
     except (OSError, ValueError, pa.ArrowException) as error:
         logger.info("rows of %s are left to Spark: %s", table.folder, type(error).__name__)
         return None
@@ -68,7 +66,7 @@ def with_keys(rows: pa.Table, keys: Keys) -> pa.Table:
     return rows
 
 
-def _read(paths: list[str], schema: pa.Schema, names: list[str], alternatives: Sequence[Keys]) -> pa.Table | None:
+def _read(paths: list[Path], schema: pa.Schema, names: list[str], alternatives: Sequence[Keys]) -> pa.Table | None:
     wanted = pa.schema([schema.field(name) for name in names])
     if not paths:
         return wanted.empty_table()
@@ -79,18 +77,13 @@ def _read(paths: list[str], schema: pa.Schema, names: list[str], alternatives: S
         if keys
     ]
     condition = reduce(or_, conditions) if len(conditions) == len(alternatives) else None
-    rows = ds.dataset(paths, schema=schema, format=_FORMAT)
     batches, count, size = [], 0, 0
-    for batch in rows.to_batches(columns=names, filter=condition):
+    for batch in stored_rows(paths, schema).to_batches(columns=names, filter=condition):
         count, size = count + batch.num_rows, size + batch.nbytes
         if count > MOST_ROWS or size > MOST_BYTES:
             return None
         batches.append(batch)
     return pa.Table.from_batches(batches, wanted)
-
-
-def _arrow(table: PlainTable) -> pa.Schema:
-    return pa.schema(deltalake.Schema.from_json(table.schema).to_arrow())
 
 
 def _is_read_alike(type_: str) -> bool:

@@ -87,12 +87,12 @@ class Snapshots:
         wanted = {name.lower() for name in columns} | self._needed.get(relation.name, set())
         if key not in self._kept or not wanted <= self._kept[key][0]:
             wanted |= self._kept[key][0] if key in self._kept else frozenset()
-            selected = [quoted(name) for name, _ in relation.columns if name.lower() in wanted]
             started = WORK_CLOCK.now()
             rows = self.looked_up(relation, version, wanted, [{}])()
             if rows is not None:
                 frame = frame_of(self.spark, rows)
             else:
+                selected = (quoted(name) for name, _ in relation.columns if name.lower() in wanted)
                 frame = self.read(relation, version).select(*selected).persist()
                 frame.count()  # from now on its size is known
             self.seconds.spent += WORK_CLOCK.now() - started

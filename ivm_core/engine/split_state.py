@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from ivm_core.engine.log_files import AS_STORED, ODD
+from ivm_core.engine.log_files import ODD, stored_rows
 from ivm_core.engine.small import HERE
 
 MOST_BYTES = (
@@ -21,7 +21,6 @@ MOST_BYTES = (
 )  # of files that this process writes anew in one batch; in memory they take several times that
 MOST_FILES = 256
 MOST_HELD = 1024**3  # of stored rows in memory at a time
-_FORMAT = ds.ParquetFileFormat(read_options=AS_STORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def take_files_apart(
     left: list[Left] = []
     # Small files first: held, they are written together.
     for path, size in sorted(files, key=lambda file: file[1]):
-        stored = stored_rows(folder, [path], schema)
+        stored = stored_rows([folder / path], schema)
         touched, number = touched_rows(partial(_column, stored), values, enough=2 * batch.num_rows)
         if number == 0:
             continue
@@ -92,11 +91,6 @@ def take_files_apart(
         if sum(part.num_rows for part in shown) > HERE:
             return None
     return Apart(pa.concat_tables(shown), pa.concat_tables(aside), tuple(found), tuple(left))
-
-
-def stored_rows(folder: Path, paths: Iterable[str], schema: pa.Schema) -> ds.Dataset:
-    """The rows of some of a table's files."""
-    return ds.dataset([str(folder / path) for path in paths], schema=schema, format=_FORMAT)
 
 
 def decoded_bytes(file: Path) -> int:

@@ -21,22 +21,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import pyspark
 
 from ivm_core.engine.bits import difference, viewed
 from ivm_core.engine.feed_files import CHANGE_TYPE
 from ivm_core.engine.log_entries import commit_file
-from ivm_core.engine.log_files import ODD
+from ivm_core.engine.log_files import IN_NEW_CALENDAR, ODD, stored_rows
 from ivm_core.engine.model import CommitTag
-from ivm_core.engine.split_state import MOST_BYTES, MOST_HELD, Apart, decoded_bytes, files_of, stored_rows
+from ivm_core.engine.split_state import MOST_BYTES, MOST_HELD, Apart, decoded_bytes, files_of
 from ivm_core.plan.nodes import WEIGHT
 
 _ROWS_OF_A_FILE = 1_000_000
 _WRITERS = 4  # files written at a time
 _ROWS_OF_A_GROUP = 256 * 1024
-# Days and instants of old are those of the calendar that Spark has had since 3.0. Of a file that does not say who wrote it, the
-# session decides (datetimeRebaseModeInRead).
-_IN_NEW_CALENDAR = {b"org.apache.spark.version": pyspark.__version__.encode()}
 _LONGEST_TEXT = 32  # characters of a string in a file's statistics, as Delta has it
 
 
@@ -98,7 +94,7 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
         found.append((path, size))
     if len(found) < 2:
         return False
-    rows = stored_rows(folder, (path for path, _ in found), schema).to_table()
+    rows = stored_rows((folder / path for path, _ in found), schema).to_table()
     now, version = time.time_ns() // 1_000_000, int(table.version())
     written = _write(folder, "part", _slices(rows), now)
     metrics = {"numAddedFiles": len(written), "numRemovedFiles": len(found)}
@@ -152,7 +148,7 @@ def _write_file(file: Path, rows: pa.Table) -> None:
     # Dictionaries of numbers that hardly repeat take half of the writing's time.
     repeated = [field.name for field in rows.schema if not _is_number(field.type)]
     options = {"use_dictionary": repeated or False, "write_statistics": bounded or False}
-    rows = rows.replace_schema_metadata({**(rows.schema.metadata or {}), **_IN_NEW_CALENDAR})
+    rows = rows.replace_schema_metadata({**(rows.schema.metadata or {}), **IN_NEW_CALENDAR})
     pq.write_table(rows, file, row_group_size=_ROWS_OF_A_GROUP, **options)
 
 

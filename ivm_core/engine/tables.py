@@ -122,7 +122,7 @@ def put_table(spark: SparkSession, name: str, location: str) -> None:
                 f"{name} is a managed table at {known.location}: to give its name to {location} would delete it. Drop it "
                 "first, or choose another name."
             )
-        _run(spark, exp.Drop(tables=[table_name(name)], kind="TABLE", exists=True))
+        _forget_table(spark, name)
     register_table(spark, name, location)
 
 
@@ -161,14 +161,6 @@ def named_places(spark: SparkSession, names: Iterable[str]) -> dict[str, NamedPl
     return found
 
 
-def _is_at(spark: SparkSession, name: str, location: str) -> bool:
-    """Whether the session finds the table of that name at the location."""
-    if not table_exists(spark, name):
-        return False
-    known = _detail(spark, table_name(name)).get("location", "")
-    return normalize_location(known) == normalize_location(location)
-
-
 def _forget_table(spark: SparkSession, name: str) -> None:
     """Let the session know the name no more; the files of a table with a location of its own stay."""
     _run(spark, exp.Drop(tables=[table_name(name)], kind="TABLE", exists=True))
@@ -196,7 +188,8 @@ def create_schema(spark: SparkSession, name: str) -> None:
 def register_view(spark: SparkSession, name: str, location: str, visible_sql: str, comment: str = "") -> None:
     """Show a view under its name: the visible SELECT over the state table, which gets a hidden name beside it."""
     hidden = state_name(name)
-    if not _is_at(spark, hidden, location):
+    known = named_places(spark, [hidden]).get(hidden)
+    if known is not None and known.location != normalize_location(location):
         _forget_table(spark, hidden)  # of a view that had the name before
     register_table(spark, hidden, location)
     select = sqlglot.parse_one(visible_sql, read=SparkAsWritten)

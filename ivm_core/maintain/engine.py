@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ivm_core.apply.model import MaintenanceReport
+from ivm_core.batch.clock import is_ahead
 from ivm_core.batch.model import Cut
 from ivm_core.catalog.catalog import Catalog
 from ivm_core.catalog.model import BatchRecord, TableRecord, ViewRecord
@@ -32,8 +33,6 @@ from ivm_core.validate.model import ValidationReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-CLOCKS_DIFFER = timedelta(minutes=1)  # by so much at most, between machines
 
 
 class Engine:
@@ -229,8 +228,8 @@ class Engine:
 
 
 def _not_ahead(as_of: datetime | None) -> datetime | None:
-    """The instant. Raises SettingsError for the future: time never goes back, and views of the time would stand still."""
-    if as_of is not None and in_utc(as_of) > datetime.now(UTC) + CLOCKS_DIFFER:
+    """The instant. Raises SettingsError for the future."""
+    if as_of is not None and is_ahead(in_utc(as_of)):
         raise SettingsError(
             f"as_of is in the future: {in_utc(as_of).isoformat(sep=' ', timespec='seconds')}. Nothing was changed. Give an "
             "instant that has passed (without an offset: UTC), or none for now."

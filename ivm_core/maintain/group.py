@@ -14,7 +14,7 @@ from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord, ViewStatus
 from ivm_core.cost.model import Reason, Strategy
-from ivm_core.errors import BaseTableError, IvmError, UnknownViewError
+from ivm_core.errors import UPSTREAM_FAILED, BaseTableError, IvmError, UnknownViewError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, raised
 from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
@@ -119,7 +119,7 @@ def maintain_views(
             on_progress(view.name, "maintain")
         if failed:
             message = f"{failed[0]}, from which {view.name} is made, could not be maintained."
-            reports[view.name] = _failure(view, message, "UPSTREAM_FAILED")
+            reports[view.name] = _failure(view, message, UPSTREAM_FAILED)
             return
         try:
             back = rewind_view(session, view, rewind_to, cut, policy, run_id) if rewind_to else None

@@ -67,10 +67,9 @@ def take_from_one_row(plan: Aggregate, context: Context) -> Plan:
     for _, several in sorted(alike.items(), key=lambda item: item[0][0]):
         if len(several) < 2:
             continue
-        row = context.fresh(f"{context.hints[several[0].name][0]}_row")
+        row, parts = parts_of_row(several, context)
         taken.append(Named(row, take_row([each.expression for each in several])))
-        for place, each in enumerate(several):
-            shown[each.name] = exp.Dot(this=column(row), expression=exp.to_identifier(f"part_{place}"))
+        shown |= parts
     if not taken:
         return plan
     others = tuple(each for each in plan.aggregates if each.name not in shown)
@@ -92,6 +91,15 @@ def choice_of(call: exp.Expression) -> tuple[str, exp.Expr | None] | None:
         case exp.Last() | exp.LastValue():
             return "last", condition
     return None
+
+
+def parts_of_row(several: Sequence[Named], context: Context) -> tuple[str, dict[str, exp.Expression]]:
+    """A name for the row that ``take_row`` takes for these calls, and the value of each, by its name, as a part of it."""
+    row = context.fresh(f"{context.hints[several[0].name][0]}_row")
+    places = (exp.to_identifier(f"part_{place}") for place in range(len(several)))
+    return row, {
+        each.name: exp.Dot(this=column(row), expression=part) for each, part in zip(several, places, strict=True)
+    }
 
 
 def take_row(calls: Sequence[exp.Expression]) -> exp.Expression:

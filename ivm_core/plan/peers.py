@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.errors import NondeterministicError
-from ivm_core.plan.choices import COLLECTED, FIRST, LAST, choice_of, head_of, settle, take_row
+from ivm_core.plan.choices import COLLECTED, FIRST, LAST, choice_of, head_of, parts_of_row, settle, take_row
 from ivm_core.plan.clock import clock_names
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Plan, Project, Window, column, keep
@@ -47,20 +47,18 @@ def _take_from_one_row(plan: Window, context: Context) -> Plan | None:
         choice = choice_of(expect_expression(window.this))
         if choice is not None and (window.args.get("order") is None or choice[0] in ("argmax", "argmin")):
             kind, of = choice
-            alike.setdefault(_over_same(window, exp.Anonymous(this=kind, expressions=[of] if of else [])), []).append(
-                each
-            )
+            same = _over_same(window, exp.Anonymous(this=kind, expressions=[of] if of else []))
+            alike.setdefault(same, []).append(each)
     shared = [several for several in alike.values() if len(several) > 1]
     if not shared:
         return None
     taken: list[Named] = []
     shown: dict[str, exp.Expression] = {}
     for several in shared:
-        row = context.fresh(f"{context.hints[several[0].name][0]}_row")
+        row, parts = parts_of_row(several, context)
         calls = [expect_expression(each.expression.this) for each in several]
         taken.append(Named(row, _over_same(several[0].expression, take_row(calls))))
-        for place, each in enumerate(several):
-            shown[each.name] = exp.Dot(this=column(row), expression=exp.to_identifier(f"part_{place}"))
+        shown |= parts
     others = tuple(each for each in plan.functions if each.name not in shown)
     ordered = order_rows(Window(plan.source, (*others, *taken)), context)
     return Project(ordered, tuple(Named(name, shown.get(name, column(name))) for name in plan.names))
