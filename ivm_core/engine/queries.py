@@ -83,7 +83,8 @@ def types_of_rows(rows: pa.Table) -> StructType:
 
 def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
     """The rows as a DataFrame of the same types, whatever the session takes a timestamp without a zone for."""
-    types = types_of_rows(rows)
+    # Spark's own reader of Arrow (ArrowConverters, also a Connect server's) ends at a batch without rows, as filters leave.
+    rows, types = rows.combine_chunks(), types_of_rows(rows)
     if rows.num_rows <= IN_PLANS or is_connect(spark):
         return spark.createDataFrame(rows, types)
     handed_over = HANDED_OVER.frame(spark, rows, types) if tasks_run_here(spark) else None

@@ -23,6 +23,7 @@ ROWS = pa.table(
         "real": [float("nan"), -0.0, None],
     }
 )
+EMPTY = pa.RecordBatch.from_pylist([], ROWS.schema)
 
 
 @pytest.mark.parametrize("in_plans", [2, 3])
@@ -32,6 +33,18 @@ def test_rows_are_the_same_wherever_they_stand(spark, monkeypatch, in_plans):
     found, _ = fetch(frame.unionAll(frame))
     assert found.schema.types == ROWS.schema.types
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, 2 * ROWS.to_pylist()))
+
+
+@pytest.mark.parametrize("in_plans", [2, 100])
+@pytest.mark.parametrize("sizes", [(3, 0, 3), (0, 3), (0, 0, 3, 0, 3, 0, 0), (0,), ()], ids=str)
+def test_rows_in_parts_of_which_some_are_empty(spark, monkeypatch, in_plans, sizes):
+    monkeypatch.setattr(queries, "IN_PLANS", in_plans)
+    rows = pa.Table.from_batches(
+        [ROWS.slice(0, size).combine_chunks().to_batches()[0] if size else EMPTY for size in sizes], ROWS.schema
+    )
+    assert rows.num_rows == sum(sizes)
+    found, _ = fetch(frame_of(spark, rows))
+    assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, rows.to_pylist()))
 
 
 def test_many_rows_are_no_part_of_a_plan_that_knows_their_size(spark, monkeypatch):

@@ -139,6 +139,30 @@ def test_keys_of_other_types_find_the_same_rows(spark, small_is_large, tmp_path,
             check_views(engine, "t", queries)
 
 
+def test_rows_that_lie_in_some_of_the_files(spark, small_is_large, tmp_path, monkeypatch):
+    monkeypatch.setattr(queries, "IN_PLANS", 5_000)
+    spark.sql("CREATE SCHEMA large_files")
+    spark.sql(f"CREATE TABLE large_files.lines (k INT, v INT) USING DELTA {FEED}").collect()
+    spark.sql(f"CREATE TABLE large_files.keys (k INT, name STRING) USING DELTA {FEED}").collect()
+    for file in range(6):  # their ranges overlap, so that statistics leave none out
+        spark.sql(f"INSERT INTO large_files.lines SELECT id * 6 + {file}, id FROM range(20)").collect()
+    texts = {
+        "lines": "SELECT l.k, l.v, k.name FROM large_files.keys k JOIN large_files.lines l ON l.k = k.k",
+        "least": "SELECT l.k, l.v FROM large_files.lines l JOIN large_files.keys k ON l.k = k.k "
+        "WHERE l.v > (SELECT avg(m.v) - 10 FROM large_files.lines m WHERE m.k % 6 = l.k % 6)",
+    }
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as engine:
+        create_views(engine, "f", texts)
+        for change in (
+            "INSERT INTO large_files.keys VALUES (48, 'a'), (51, 'b'), (60, 'c'), (65, 'd'), (71, 'e')",
+            "INSERT INTO large_files.lines VALUES (48, 1), (65, 2), (66, 3)",
+            "DELETE FROM large_files.lines WHERE k IN (51, 71, 72)",
+        ):
+            spark.sql(change).collect()
+            assert {report.strategy for report in engine.maintain()} <= {"incremental", "affected", "noop"}
+            check_views(engine, "f", texts)
+
+
 def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_path, monkeypatch):
     database = Database(spark, "large_twice", seed=11)
     served, find = [], both_states.BothStates.find
