@@ -47,7 +47,7 @@ def victims(
     position = exp.Window(
         this=exp.RowNumber(),
         partition_by=[value(name, odd, SOURCE) for name in columns],
-        order=_order(*(_distance(name) for name in approximate), *(col(name, TARGET) for name in _IDS)),
+        order=_order(_farthest(approximate), *(col(name, TARGET) for name in _IDS)),
     )
     matched = (
         exp.select(*(named(col(name, TARGET), name) for name in _IDS), col(NEEDED, SOURCE), named(position, COPY))
@@ -142,11 +142,19 @@ def _close(mine: exp.Expr, other: exp.Expr, tolerance: exp.Expr) -> exp.Expr:
     return exp.and_(finite, exp.LTE(this=distance, expression=exp.Mul(this=tolerance.copy(), expression=size)))
 
 
+def _farthest(names: Sequence[str]) -> exp.Expr:
+    """The largest of the columns' relative distances: a row whose one sum is another is not the nearest by its other sum."""
+    distances = [_distance(name) for name in names]
+    return call("greatest", *distances) if len(distances) > 1 else distances[0]
+
+
 def _distance(name: str) -> exp.Expr:
-    """0 for equal values, NULL and NaN among them."""
+    """Relative to the larger value, absolute below 1; 0 for equal values, NULL and NaN among them."""
     mine, other = col(name, TARGET), col(name, SOURCE)
     equal = exp.NullSafeEQ(this=mine, expression=other)
-    return case((equal, number(0)), otherwise=_absolute(exp.Sub(this=mine.copy(), expression=other.copy())))
+    distance = _absolute(exp.Sub(this=mine.copy(), expression=other.copy()))
+    size = call("greatest", _absolute(mine.copy()), _absolute(other.copy()), number(1))
+    return case((equal, to_type(number(0), "double")), otherwise=exp.Div(this=distance, expression=size))
 
 
 def _absolute(value: exp.Expr) -> exp.Expr:

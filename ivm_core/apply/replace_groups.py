@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from ivm_core.apply.names import SOURCE, TARGET, col, named, same, table
+from ivm_core.apply.names import SOURCE, TARGET, col, named, same, table, to_type
 from ivm_core.job.model import VANISHED, Write
-from ivm_core.plan.types import is_comparable
+from ivm_core.plan.types import holds_floating, is_comparable
 
 
 def rewrite_state(write: Write, state: str, batch: str) -> exp.Query:
@@ -31,11 +31,14 @@ def merge_into_state(
 ) -> exp.Merge:
     """The MERGE that replaces the groups of ``source``. ``types``: Spark types of the columns.
 
-    A row equal to the stored one is left alone, unless it has a type that cannot be compared.
+    A row equal to the stored one is left alone, unless it has a type that cannot be compared. Zeros that are equal are told
+    apart by their texts, which a view may show.
     """
     values = tuple(name for name in write.columns if name not in write.keys)
     comparable = all(is_comparable(types.get(name)) for name in values)
-    changed = exp.Not(this=exp.Paren(this=same(TARGET, SOURCE, values))) if comparable and values else None
+    zeros = tuple(name for name in values if holds_floating(types.get(name)))
+    equal = exp.and_(same(TARGET, SOURCE, values), *(_shown_alike(name) for name in zeros))
+    changed = exp.Not(this=exp.Paren(this=equal)) if comparable and values else None
     update = exp.Update(expressions=[exp.EQ(this=col(name, TARGET), expression=col(name, SOURCE)) for name in values])
     insert = exp.Insert(
         this=exp.Tuple(expressions=[col(name) for name in write.columns]),
@@ -52,3 +55,8 @@ def merge_into_state(
         on=exp.and_(on, pruning) if pruning is not None else on,
         whens=exp.Whens(expressions=whens),
     )
+
+
+def _shown_alike(name: str) -> exp.Expr:
+    mine, other = (to_type(col(name, relation), "string") for relation in (TARGET, SOURCE))
+    return exp.NullSafeEQ(this=mine, expression=other)

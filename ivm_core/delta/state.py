@@ -230,6 +230,8 @@ _MATCHES = "matches of the left join are added up; a row of its left side keeps 
 def _inexact(core: Aggregate) -> Unmergeable | None:
     """The function that reads a floating-point sum: what was added to it need not be what a batch takes away."""
     below, rows = inexact_columns(core.source), is_inexact(core.source)
+    if rows and not core.aggregates:
+        return Unmergeable("DISTINCT", Code.FLOATING_SUM)
     reading = (a.expression for a in core.aggregates if rows or references(a.expression) & below)
     call = next(reading, None)
     return Unmergeable(call.sql("spark"), Code.FLOATING_SUM) if call is not None else None

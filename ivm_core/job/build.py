@@ -16,7 +16,7 @@ from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
 from ivm_core.job.chains import largest_first
 from ivm_core.job.collector import collector_paused
-from ivm_core.job.compile import CompiledView, approximate_columns
+from ivm_core.job.compile import CompiledView
 from ivm_core.job.facts import Facts
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
@@ -32,6 +32,7 @@ from ivm_core.job.model import (
 from ivm_core.job.parts import Parts, step_scan
 from ivm_core.job.semijoins import pass_on_semijoins
 from ivm_core.job.strategy import check_rows_match
+from ivm_core.plan.inexact import approximate_columns
 from ivm_core.plan.nodes import (
     Aggregate,
     Filter,
@@ -94,8 +95,8 @@ def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
     check_rows_match(layout)
     delta = netted(differentiate(layout.stored, changed))
     parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
-    inexact = approximate_columns(layout.stored)
-    return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names, approximate=inexact)
+    near = tuple(name for name in layout.stored.names if name in approximate_columns(layout.stored))
+    return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names, approximate=near)
 
 
 def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:

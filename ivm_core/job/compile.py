@@ -10,10 +10,10 @@ from sqlglot import exp
 from ivm_core.delta.state import StateLayout, derive_state
 from ivm_core.plan.explain import fingerprint
 from ivm_core.plan.from_sql import from_sql
-from ivm_core.plan.inexact import inexact_columns
-from ivm_core.plan.nodes import Aggregate, Plan, Window, base_tables, walk
+from ivm_core.plan.inexact import approximate_columns
+from ivm_core.plan.nodes import Plan, base_tables
 from ivm_core.plan.normalize import normalize
-from ivm_core.plan.schema import TableSchema, types_of
+from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.to_sql import to_sql
 
 
@@ -42,7 +42,7 @@ class CompiledView:
 
         Sums of FLOAT and DOUBLE depend on the order in which Spark adds, and so does what is computed from them.
         """
-        return frozenset(approximate_columns(self.plan)) & inexact_columns(self.plan)
+        return approximate_columns(self.plan)
 
     @property
     def visible_sql(self) -> str:
@@ -57,23 +57,3 @@ def compile_view(
     plan = normalize(from_sql(query, tables, default_schema))
     layout = derive_state(plan)
     return CompiledView(name, plan, layout, fingerprint(layout.stored))
-
-
-def approximate_columns(plan: Plan) -> tuple[str, ...]:
-    """The floating columns of a plan that adds floating-point numbers anywhere."""
-    if not any(_adds_floats(node) for node in walk(plan)):
-        return ()
-    return tuple(name for name, type_ in types_of(plan).items() if type_ in _FLOATS)
-
-
-_FLOATS = ("float", "double")
-
-
-def _adds_floats(node: Plan) -> bool:
-    match node:
-        case Aggregate(aggregates=results) | Window(functions=results):
-            types = types_of(node)
-            exact = (exp.Min, exp.Max, exp.Count)
-            return any(types.get(r.name) in (*_FLOATS, None) and not isinstance(r.expression, exact) for r in results)
-        case _:
-            return False

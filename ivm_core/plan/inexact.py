@@ -58,6 +58,12 @@ def unmatched_columns(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name in plan.names if name in inexact_columns(plan) and types.get(name) not in _FLOATS)
 
 
+def approximate_columns(plan: Plan) -> frozenset[str]:
+    """The floating-point columns with such values: another near to one may be the same."""
+    types = types_of(plan)
+    return frozenset(name for name in inexact_columns(plan) if types.get(name) in _FLOATS)
+
+
 def exact_keys(keys: tuple[exp.Expression, ...], *inputs: Plan) -> tuple[exp.Expression, ...]:
     """The keys that do not depend on such sums: fewer keys find more rows, and none that was changed is missed."""
     inexact = frozenset().union(*map(inexact_columns, inputs))
@@ -133,6 +139,8 @@ def _decided_by(plan: Plan) -> bool:
             return any(references(key) & inexact_columns(source) for key in order)
         case Aggregate(source, keys):
             return any(references(key.expression) & inexact_columns(source) for key in keys)
+        case Generate(source, generator):
+            return bool(references(generator) & inexact_columns(source))
         case Distinct() | SetOperation():
             return bool(inexact_columns(plan))
         case _:

@@ -49,6 +49,8 @@ VIEWS = {
     "select s, count(*) as n from (select k, regr_slope(f, m) as s from s.t group by k) group by s": BAG,
     f"select u.n, cast(g.s as string) as x from s.u join {SUMS} g on u.k = g.k": BAG,
     f"select u.n, cast(g.s * 1000000 as decimal(30, 12)) as x, g.s > 1 as y from s.u join {SUMS} g on u.k = g.k": BAG,
+    f"select distinct m from {FINER} where s > 0.65": GROUPED,
+    f"select m from {FINER} where s > 0.65 group by m": GROUPED,
     "select m, max(a) as x from (select k, m, avg(k) as a from s.t group by k, m) group by m": StateKind.MERGED_GROUPS,
 }
 
@@ -97,6 +99,19 @@ def test_rows_that_cannot_be_found_again_are_computed_anew(query: str) -> None:
 )
 def test_only_what_is_made_of_sums_is_compared_with_a_tolerance(query: str, columns: set[str]) -> None:
     assert compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES).approximate == columns
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("select k, f, lag(f) over (partition by k order by f) as p from s.t", ()),
+        (f"select t.f, g.s from s.t join {SUMS} g on t.k = g.k", ("s",)),
+    ],
+)
+def test_only_what_is_made_of_sums_is_looked_for_nearby(query: str, columns: tuple[str, ...]) -> None:
+    view = compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES)
+    job = batch_job(view, frozenset(view.tables), Strategy.AFFECTED, Reason.AFFECTED_KEYS)
+    assert job.write.approximate == columns
 
 
 def _fact(random: Random, values: tuple[float, ...]) -> Row:

@@ -27,6 +27,11 @@ CASES = {
     ),
     "both large sums": ([("a", 1e9 + 1.4, 1.0)] * 2, [("a", 1e9 + 1.4, 1.0, -1), ("a", 1e9 + 1.3, 1.0, -1)], None),
     "a row added and taken away": ([("b", 1.0, 1.0)], [("a", THIRD, 1.0, 1), ("a", 0.3, 1.0, -1)], [("b", 1.0, 1.0)]),
+    "an added row is nearer in the first sum": (
+        [("a", 0.3, 1e9)],
+        [("a", THIRD, 1e9, -1), ("a", THIRD, 1e9 + 900, 1)],
+        [("a", THIRD, 1e9 + 900)],
+    ),
     "NULL": ([("a", None, 1.0), ("a", 0.0, 1.0)], [("a", None, 1.0, -1)], [("a", 0.0, 1.0)]),
     "NaN": ([("a", NAN, 1.0), (None, NAN, 1.0)], [(None, NAN, 1.0, -1)], [("a", NAN, 1.0)]),
     "infinity": ([("a", INFINITY, 1.0), ("a", 1e300, 1.0)], [("a", 1e300, 1.0, -1)], [("a", INFINITY, 1.0)]),

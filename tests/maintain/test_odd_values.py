@@ -116,6 +116,49 @@ def test_negative_zero_can_be_told_from_zero(engine, spark):
     )
 
 
+@pytest.mark.parametrize("replace_rows", [0, 100_000], ids=["merged", "rewritten"])
+def test_a_group_that_is_computed_anew_shows_the_zero_that_it_has(engine, spark, replace_rows):
+    set_limits(engine, replace_rows=replace_rows)
+    run(
+        spark,
+        f"CREATE TABLE odd.z (k int, x double, d int) {FEED}",
+        "INSERT INTO odd.z VALUES (1, -0.0D, 1), (1, 7D, 0), (2, 0.0D, 1)",
+    )
+    queries = {
+        "last": "SELECT k, CAST(max_by(x, d) AS STRING) AS x FROM odd.z GROUP BY k",
+        "all": "SELECT k, CAST(sort_array(collect_list(x)) AS STRING) AS x FROM odd.z GROUP BY k",
+    }
+    follow(
+        engine,
+        spark,
+        queries,
+        "UPDATE odd.z SET x = 0.0D WHERE k = 1 AND d = 1",
+        "UPDATE odd.z SET x = -0.0D WHERE d = 1",
+    )
+
+
+def test_numbers_that_are_near_one_another_are_not_taken_for_one(engine, spark):
+    run(
+        spark,
+        f"CREATE TABLE odd.readings (sensor string, ts double) {FEED}",
+        "INSERT INTO odd.readings SELECT 'a', 1.7e9 + id / 1000 FROM range(6)",
+        f"CREATE TABLE odd.facts (sensor string, f double) {FEED}",
+        "INSERT INTO odd.facts VALUES ('a', 0.1D), ('a', 0.2D), ('a', 0.3D)",
+    )
+    queries = {
+        "before": "SELECT sensor, ts, lag(ts) OVER (PARTITION BY sensor ORDER BY ts) AS prev FROM odd.readings",
+        "beside": "SELECT r.ts, g.s FROM odd.readings r JOIN "
+        "(SELECT sensor, sum(f) AS s FROM odd.facts GROUP BY sensor) g ON r.sensor = g.sensor",
+    }
+    follow(
+        engine,
+        spark,
+        queries,
+        "DELETE FROM odd.readings WHERE ts IN (1.7e9 + 0.001D, 1.7e9 + 0.003D)",
+        "UPDATE odd.readings SET ts = ts + 60 WHERE ts < 1.7e9 + 0.003D",
+    )
+
+
 def test_variants_and_maps_are_carried_along(engine, spark):
     run(
         spark,
