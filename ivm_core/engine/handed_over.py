@@ -11,13 +11,14 @@ import tempfile
 import threading
 import weakref
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ivm_core.engine.log_files import IN_NEW_CALENDAR, ODD
+from ivm_core.engine.log_files import ODD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +31,7 @@ class HandedOver:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._folder: Path | None = None
+        self._tidy: Callable[[], object] | None = None  # removes the folder
         self._process = 0
         self._count = 0
         self._scopes: dict[int, list[Path]] = {}
@@ -50,6 +52,10 @@ class HandedOver:
             gone = [file for file in files if not self._needed[file]]
             for file in gone:
                 del self._needed[file]
+            if not self._scopes and self._tidy is not None:
+                # Not only as the process ends: one that is killed, or forked, does not tidy up.
+                self._tidy()
+                self._folder = self._tidy = None
         for file in gone:
             file.unlink(missing_ok=True)
 
@@ -67,7 +73,7 @@ class HandedOver:
         numbered = rows.rename_columns([f"c{place}" for place in range(rows.num_columns)])
         try:
             pq.write_table(
-                numbered.replace_schema_metadata(IN_NEW_CALENDAR),
+                numbered,
                 file,
                 compression="none",
                 use_dictionary=False,
@@ -78,7 +84,10 @@ class HandedOver:
         except OSError:  # the disk is full
             file.unlink(missing_ok=True)
             return None
-        return spark.read.schema(_numbered(types)).parquet(file.as_uri()).toDF(*rows.column_names)
+        # The file does not say that its days are of the new calendar: Arrow keeps what is said beside its own schema only.
+        reader = spark.read.schema(_numbered(types)).option("datetimeRebaseMode", "CORRECTED")
+        # Not quoted as in a URI: Hadoop takes what stands there for the name.
+        return reader.parquet(f"file://{file}").toDF(*rows.column_names)
 
     def _next(self) -> Path | None:
         """The name of a new file, which all open scopes may need."""
@@ -86,8 +95,11 @@ class HandedOver:
             if not self._scopes:
                 return None
             if self._folder is None or self._process != os.getpid():
-                self._folder, self._process = Path(tempfile.mkdtemp(prefix="ivm-rows-")), os.getpid()
-                weakref.finalize(self, _remove, self._folder, self._process)
+                try:
+                    self._folder, self._process = Path(tempfile.mkdtemp(prefix="ivm-rows-")), os.getpid()
+                except OSError:  # the disk is full
+                    return None
+                self._tidy = weakref.finalize(self, _remove, self._folder, self._process)
             if ODD.search(str(self._folder)):
                 return None
             self._count += 1

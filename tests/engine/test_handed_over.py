@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import product
@@ -39,6 +40,7 @@ ROWS = pa.table(
 )
 
 
+REBASE = "spark.sql.parquet.datetimeRebaseModeInRead"
 NAMES = {
     "plain": ROWS.column_names,
     "odd": [f"x{'.,;{}() ='[place % 9]}{place}" for place in range(ROWS.num_columns)],
@@ -48,7 +50,21 @@ NAMES = {
 
 @pytest.mark.spark
 @pytest.mark.parametrize("names", NAMES.values(), ids=list(NAMES))
-def test_spark_reads_what_was_handed_over(spark: SparkSession, names: list[str]) -> None:
+@pytest.mark.parametrize("rebase", ["CORRECTED", "LEGACY", "EXCEPTION"])
+def test_spark_reads_what_was_handed_over(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], rebase: str
+) -> None:
+    folder = tmp_path / "jörg's #1 + (tmp)"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    spark.conf.set(REBASE, rebase)
+    try:
+        compare_what_spark_reads(spark, names)
+    finally:
+        spark.conf.unset(REBASE)
+
+
+def compare_what_spark_reads(spark: SparkSession, names: list[str]) -> None:
     files = HandedOver()
     scope = files.begin()
     rows = ROWS.rename_columns(names)
@@ -81,7 +97,10 @@ def test_a_file_stays_until_all_have_ended_that_may_read_it(spark: SparkSession)
     assert other is not None
     assert len(list(file.parent.iterdir())) == 1
     files.end(third)
-    assert not list(file.parent.iterdir())
+    assert not file.parent.exists()
+    again = files.begin()
+    assert files.frame(spark, ROWS, types) is not None
+    files.end(again)
 
 
 def test_what_arrow_and_spark_store_differently_is_not_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
