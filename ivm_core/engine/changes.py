@@ -17,7 +17,7 @@ from ivm_core.batch.classify import KEEPS_COLUMNS
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings, Names
-from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.failures import SPARK_FAILURES, WHEN_TIDYING
 from ivm_core.engine.feed_files import CHANGE_TYPE, feed_frame, read_feed
 from ivm_core.engine.handed_over import HANDED_OVER
 from ivm_core.engine.log import TableLog
@@ -179,19 +179,20 @@ class ChangeCache:
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""
-        # A session that has died cannot be tidied, and its failure is the one to tell of.
-        with suppress(*SPARK_FAILURES):
-            self.planning.close()
-            self._shared.clear()
-            self.__dict__.pop("_expected", None)
-            for key in list(self._read):
-                self._forget(key)
-            for name in ("bindings", "slices", "snapshots"):
-                if name in self.__dict__:
-                    getattr(self, name).close()
-            if "spark" in self.__dict__:
-                self.names.drop(self.spark)
-        HANDED_OVER.end(self._rows_for_spark)
+        try:
+            with suppress(*WHEN_TIDYING):
+                self.planning.close()
+                self._shared.clear()
+                self.__dict__.pop("_expected", None)
+                for key in list(self._read):
+                    self._forget(key)
+                for name in ("bindings", "slices", "snapshots"):
+                    if name in self.__dict__:
+                        getattr(self, name).close()
+                if "spark" in self.__dict__:
+                    self.names.drop(self.spark)
+        finally:
+            HANDED_OVER.end(self._rows_for_spark)
 
     def _forget(self, key: tuple[str, int, int]) -> None:
         if key in self._read:

@@ -17,7 +17,7 @@ from ivm_core.engine.both_states import BothStates
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.commit import typed_failures
 from ivm_core.engine.direct import DirectState
-from ivm_core.engine.failures import SPARK_FAILURES
+from ivm_core.engine.failures import WHEN_TIDYING
 from ivm_core.engine.inputs import Sources, bind_changes, bind_snapshot, bind_whole
 from ivm_core.engine.instants import fill, instants_of
 from ivm_core.engine.keys_here import distinct_here
@@ -213,8 +213,7 @@ class _Work:
 
     def close(self) -> None:
         """Release memory and names."""
-        # A session that has died cannot be tidied, and its failure is the one to tell of.
-        with suppress(*SPARK_FAILURES):
+        with suppress(*WHEN_TIDYING):
             for relation in self._computed:
                 relation.release()
             self._both_states.close()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 # The classic client leaves failures of its writers (TASK_WRITE_FAILED and others) as the gateway's own exception.
 SPARK_FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JJavaError)
+
+# A session that has died, or whose process has, cannot be tidied, and its failure is the one to tell of.
+WHEN_TIDYING: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError)
 
 # SQLSTATEs, most of them classes, that are about rows: too many of them for a subquery, a value out of range,
 # raise_error(), a recursion without end.

@@ -115,11 +115,11 @@ class Session:
         try:
             yield self._changes
         finally:
-            self._changes.close()
-            self._changes = None
+            ended, self._changes = self._changes, None
             # The next block's tables may be of another size: what is kept in memory and joined first depends on it.
             self._logs.clear()
             self._facts.clear()
+            ended.close()
 
     @contextmanager
     def describing_once(self) -> Iterator[None]:

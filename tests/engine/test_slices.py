@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from ivm_core.batch.model import CommitClass, TableRange
@@ -43,11 +44,16 @@ def test_a_table_that_cannot_be_read_leaves_the_others_to_their_views(failure):
     assert asked == ["orders"]  # and it is not tried again for every term
 
 
-def test_a_session_that_has_died_does_not_hide_what_failed():
+@pytest.mark.parametrize(
+    "gone",
+    [PySparkException("the server is gone"), Py4JNetworkError("no answer"), ConnectionRefusedError(111)],
+    ids=repr,
+)
+def test_a_session_that_has_died_does_not_hide_what_failed(gone):
     class Dead:
         @property
         def catalog(self):
-            raise PySparkException("the server is gone")
+            raise gone
 
     cache = ChangeCache(lambda: Dead())
     with pytest.raises(HistoryGone), cache:
