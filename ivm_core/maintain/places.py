@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ivm_core.catalog.model import TableRecord
 from ivm_core.engine.log import TableLog
@@ -18,6 +19,9 @@ from ivm_core.engine.tables import TableInfo, named_places
 from ivm_core.errors import IvmError
 from ivm_core.maintain.keys import check_keys
 from ivm_core.maintain.session import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 FORMER = "ivm.former_places"  # of a record's properties: location → table id, as JSON
 Keys = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]]
@@ -40,7 +44,7 @@ def table_record(session: Session, info: TableInfo, keys: Keys | None = None) ->
     known = session.catalog.table(info.name)
     keys = keys or ((known.primary_key, known.foreign_keys) if known else ((), ()))
     record = TableRecord(info.name, info.table_id, info.location, info.columns, *keys, properties=info.properties)
-    return _remembering(record, known)
+    return _remembering(record, known, session.spark_if_open)
 
 
 def follow_tables(session: Session, names: Iterable[str], *, opening: bool = False) -> None:
@@ -65,7 +69,7 @@ def follow_tables(session: Session, names: Iterable[str], *, opening: bool = Fal
         if not is_old(record, place.location, table_id):
             # Its columns stay those that views were made for: others are noticed as of any table that was made anew.
             moved = replace(record, location=place.location, table_id=table_id)
-            session.catalog.upsert_table(_remembering(moved, record))
+            session.catalog.upsert_table(_remembering(moved, record, spark))
 
 
 def is_old(record: TableRecord, location: str, table_id: str) -> bool:
@@ -73,11 +77,13 @@ def is_old(record: TableRecord, location: str, table_id: str) -> bool:
     return _former(record).get(location) == table_id
 
 
-def _remembering(record: TableRecord, known: TableRecord | None) -> TableRecord:
+def _remembering(record: TableRecord, known: TableRecord | None, spark: SparkSession | None) -> TableRecord:
     """The record with the places where its table was."""
     former = _former(known) if known is not None else {}
     if known is not None and known.location != record.location:
-        former[known.location] = known.table_id
+        # The table may have been made anew in its place since it was registered: its name stands for what is there.
+        there = TableLog.exists(known.location, spark)
+        former[known.location] = TableLog(known.location, spark).table_id() if there else known.table_id
     former.pop(record.location, None)
     properties = {name: value for name, value in record.properties if name != FORMER}
     if former:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Cut
-from ivm_core.catalog.model import TableRecord, ViewRecord, ViewStatus
+from ivm_core.catalog.model import LifeStage, TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import describe_table, drop_state, is_view, put_table, table_exists
 from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameError, ViewExistsError
@@ -59,7 +59,7 @@ def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRe
         columns=(),
         tables=compiled.tables,
         location="",
-        status=ViewStatus.CREATING,
+        status=LifeStage.CREATING,
         comment=definition.comment,
         properties=definition.properties,
         created_at=datetime.now(UTC),
@@ -104,7 +104,7 @@ def bring_together(session: Session, view: ViewRecord, run_id: str | None = None
 def _give_up(session: Session, begun: ViewRecord) -> None:
     """Forget a creation of another query that failed or was killed, with what it has written. Raises Busy where it goes on."""
     with locked(session, begun) as found:
-        if (found.view_id, found.status) != (begun.view_id, ViewStatus.CREATING):
+        if (found.view_id, found.status) != (begun.view_id, LifeStage.CREATING):
             raise Busy(f"Another process created {begun.name} in this very moment. Run again.")
         _remove(session, found)
 
@@ -158,8 +158,9 @@ def _remove(session: Session, record: ViewRecord) -> None:
 def refresh_view(session: Session, name: str, run_id: str | None = None) -> MaintenanceReport:
     """Build a view anew from the newest versions, its auxiliaries first."""
     view = session.catalog.view(name)
-    follow_tables(session, view.tables, opening=True)
-    for auxiliary in auxiliaries_of(session, view):
+    auxiliaries = auxiliaries_of(session, view)
+    follow_tables(session, {table for one in (*auxiliaries, view) for table in one.tables}, opening=True)
+    for auxiliary in auxiliaries:
         build(session, auxiliary, Reason.REQUESTED, run_id)
     bring_together(session, view, run_id)
     return build(session, view, Reason.REQUESTED, run_id)

@@ -99,6 +99,18 @@ def test_a_named_view_takes_its_parts_along(spark, tmp_path):
     deployment.check()
 
 
+def test_a_refresh_finds_a_table_that_only_a_part_reads(spark, tmp_path):
+    query = "WITH totals AS MATERIALIZED (SELECT g, sum(v) AS total FROM {s}.f GROUP BY g) SELECT max(total) AS most FROM totals"
+    deployment = Divided(spark, tmp_path, "moved", {"most": query})
+    deployment.run(
+        f"CREATE TABLE {{s}}.copy USING DELTA LOCATION '{tmp_path}/elsewhere' AS SELECT * FROM {{s}}.f WHERE g = 1",
+        "DROP TABLE {s}.f",
+        f"CREATE TABLE {{s}}.f USING DELTA LOCATION '{tmp_path}/elsewhere'",
+    )
+    deployment.engine.refresh("moved.most")
+    deployment.check()
+
+
 def test_a_part_that_is_ahead_takes_its_view_along(spark, tmp_path):
     """As after a run that ended between them, which is tried again with the versions that it had fixed."""
     deployment = Divided(spark, tmp_path, "ahead", QUERIES)

@@ -59,6 +59,16 @@ def test_a_table_that_was_made_anew_at_another_place(place, spark, schema, tmp_p
     assert follows(place(), schema, 3)
 
 
+def test_a_table_that_was_made_anew_in_its_place_before_it_moved(place, spark, schema, tmp_path):
+    run(spark, f"CREATE OR REPLACE TABLE {schema}.t USING DELTA LOCATION '{tmp_path}/old' AS SELECT 5 AS id")
+    assert follows(place(), schema, 5)
+    made_anew(spark, schema, f"LOCATION '{tmp_path}/new'")
+    assert follows(place(), schema, 2)
+    # As in a session that still knows the name of before.
+    run(spark, f"DROP TABLE {schema}.t", f"CREATE TABLE {schema}.t USING DELTA LOCATION '{tmp_path}/old'")
+    assert place().maintain()[0].strategy == "noop"
+
+
 def test_a_missing_table_that_its_name_has_elsewhere(place, spark, schema, tmp_path):
     made_anew(spark, schema, f"LOCATION '{tmp_path}/new'")
     (tmp_path / "old").rename(tmp_path / "away")
