@@ -22,6 +22,7 @@ from ivm_core.engine.model import CommitTag
 from ivm_core.engine.split_state import Apart, files_of, take_files_apart
 from ivm_core.engine.state_files import put_together, replace_rows
 from ivm_core.errors import ConcurrentCommit
+from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,10 @@ class DirectState:
         except _UNREADABLE:
             return None
         return Apart(rows, nothing, files)
+
+    def has_more(self, columns: Sequence[str]) -> bool:
+        """Whether the state has columns beside these, which somebody added: Spark leaves them empty."""
+        return not {*columns, BATCH_COLUMN, ROW_COLUMN}.issuperset(self.schema.names)
 
     def fitted(self, rows: pa.Table, names: Sequence[str] | None = None) -> pa.Table | None:
         """The rows under exactly the state's types, None where they have others; ``names``: only these columns of both."""

@@ -147,8 +147,10 @@ class Writing:
     def here(self, names: Sequence[str], *others: str) -> pa.Table | None:
         """The batch's rows where this process holds them: columns of the state under its types, and ``others``."""
         batch = self.batch().here
-        fitted = self.direct.fitted(batch, names) if self.direct is not None and batch is not None else None
-        if fitted is None or batch is None:
+        if self.direct is None or batch is None or self.direct.has_more(self.write.columns):
+            return None
+        fitted = self.direct.fitted(batch, names)
+        if fitted is None:
             return None
         for name in others:
             fitted = fitted.append_column(name, batch.column(name))

@@ -249,8 +249,8 @@ def _run(
         changed_rows = {} if full else rows_changed_by_table(session, batch)
         # A repair computes the whole query, though no row of a table changed.
         most = None if repair else sum(changed_rows.values()) + most_rows_moved(session, batch)
-        adds_to = None if full or repair or now is None else now.state_version
-        tag = tag_of(view, batch, run_id, session.time_zone, started_at=adds_to)
+        found = None if full or now is None else now.newest if repair else now.state_version  # what is mended, too
+        tag = tag_of(view, batch, run_id, session.time_zone, started_at=found)
         applied = _execute(session, spark, view, job, batch, tag, most)
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.

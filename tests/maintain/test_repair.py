@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ivm_core import Engine
+from ivm_core.engine import commit
 from ivm_core.maintain import view as maintenance
 from tests.bags import difference
 from tests.maintain.database import set_limits
@@ -112,6 +113,27 @@ def test_a_sample_compares_whole_groups_on_both_sides(engine, spark, query):
     assert engine.repair(view).rows_changed == 2000 and engine.validate(view).coverage == 1.0
     assert engine.validate(view).coverage == 0.1
     spark.sql("DELETE FROM rep.t WHERE k >= 1000")
+
+
+def test_rows_that_go_while_a_repair_is_computed(engine, spark, monkeypatch):
+    view = "repv.meanwhile"
+    set_limits(engine, replace_rows=0)  # the state is merged into, so that a commit in between is no conflict
+    record = engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {view} AS {SUMS}")
+    spark.sql(f"UPDATE delta.`{record.location}` SET __ivm_sum_1 = 0 WHERE k = 1")
+    assert not engine.validate(view).ok
+
+    def after_somebody(*given, **named):
+        spark.sql(f"DELETE FROM delta.`{record.location}` WHERE k = 2")
+        return run(*given, **named)
+
+    run = commit.execute
+    monkeypatch.setattr(commit, "execute", after_somebody)
+    engine.repair(view)
+    monkeypatch.undo()
+    (report,) = engine.maintain([view])
+    assert (report.strategy, report.reason) == ("full", "state_changed")
+    assert engine.validate(view).ok
+    set_limits(engine, replace_rows=100_000)
 
 
 @pytest.mark.parametrize("committed", [False, True])

@@ -158,3 +158,18 @@ def test_somebody_else_writes_the_state_while_a_batch_is_computed(engine, spark,
     (report,) = engine.maintain(mode="rewind", as_of=spoilt)
     assert "went back to batch 1" in report.detail
     assert not difference(engine.read("untold.rows"), spark.sql(query))
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT id, v FROM untold.t", "SELECT g, median(v) AS m FROM untold.t GROUP BY g", COUNTS.format(least=1)],
+    ids=["rows", "groups computed anew", "merged groups"],
+)
+def test_somebody_adds_a_column_to_the_state(engine, spark, query):
+    record = engine.create(view("v", query))
+    run(spark, f"ALTER TABLE delta.`{record.location}` ADD COLUMN more INT")
+    for change in ("DELETE FROM untold.t WHERE id IN (1, 3)", "INSERT INTO untold.t VALUES (6, 'c', 1, 0)"):
+        run(spark, change)
+        (report,) = engine.maintain(["untold.v"])
+        assert report.strategy in ("incremental", "affected"), report.detail
+        assert not difference(engine.read("untold.v"), spark.sql(query))
