@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
@@ -38,6 +38,10 @@ OTHER_PREFIXES = ("IVM_TEST_", "IVM_BENCH_")
 _SECRET = re.compile("[?&][^=&?@]*(?:pass|secret|token|key)[^=&?@]*=", re.IGNORECASE)
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
 
 
 def mask_url(url: str) -> str:
@@ -92,10 +96,8 @@ class Settings(BaseSettings):
     spark: SparkSettings = SparkSettings()
     limits: LimitSettings = LimitSettings()
     airflow: AirflowSettings = AirflowSettings()
-    log_level: Annotated[LogLevel, BeforeValidator(lambda value: str(value).upper())] = "INFO"
+    log_level: Annotated[LogLevel | None, BeforeValidator(_upper)] = None  # None: as whoever runs this has set it
     retention_alarm: Annotated[float, Field(gt=0, le=1)] = 0.5  # share of the retention that a lag may use up
-    _root: Path = PrivateAttr(default_factory=Path.cwd)
-    _file: Path | None = PrivateAttr(default=None)
 
     @classmethod
     def load(cls, path: str | Path | None = None, **overrides: Any) -> Self:
@@ -120,7 +122,7 @@ class Settings(BaseSettings):
             settings = cls(**_merge(_merge(from_file, from_environment), given))
         except ValidationError as error:
             raise SettingsError(_describe(error, given, from_environment, file, _keys(cls))) from None
-        settings = settings.model_copy(
+        return settings.model_copy(
             update={
                 "catalog": _absolute_catalog(settings.catalog, root),
                 "warehouse": _absolute(settings.warehouse, root),
@@ -128,18 +130,6 @@ class Settings(BaseSettings):
                 "sql_dir": Path(_absolute(str(settings.sql_dir), root)),
             }
         )
-        settings._root, settings._file = root, file.resolve() if file else None
-        return settings
-
-    @property
-    def root(self) -> Path:
-        """The folder that relative paths were resolved against."""
-        return self._root
-
-    @property
-    def file(self) -> Path | None:
-        """The settings file that was read, None where there is none."""
-        return self._file
 
     @property
     def safe_catalog(self) -> str:

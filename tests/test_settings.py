@@ -36,7 +36,6 @@ def test_defaults_stand_in_the_current_folder(folder: Path) -> None:
     assert settings.catalog == f"sqlite:///{folder}/.ivm/catalog.db"
     assert settings.warehouse == f"{folder}/.ivm/warehouse"
     assert settings.manifest == folder / ".ivm/manifest.json"
-    assert (settings.root, settings.file) == (folder, None)
     assert (settings.limits.pushdown_cap, settings.limits.replace_rows, settings.limits.sample_rows) == (
         1000,
         500_000,
@@ -64,7 +63,6 @@ def test_relative_paths_start_at_the_file(folder: Path) -> None:
         settings = Settings.load(given)
         assert settings.catalog == f"sqlite:///{folder}/project/state/c.db?timeout=5"
         assert settings.warehouse == f"{folder}/lake"
-        assert settings.file == file
 
 
 def test_file_named_by_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

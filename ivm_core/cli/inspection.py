@@ -167,7 +167,8 @@ def lineage(
         print_json(edges)
         return
     read = {source for sources in edges.values() for source in sources}
-    for root in [view] if view else sorted(name for name in edges if name not in read):
+    # The first is the one asked for, by its full name.
+    for root in [next(iter(edges))] if view else sorted(name for name in edges if name not in read):
         console().print(_branch(Tree(f"[bold]{text(root)}[/]"), root, edges))
 
 

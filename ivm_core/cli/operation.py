@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ivm_core.validate.model import ValidationReport
 
 SEVERAL_FAILED = 11
+Report = TypeVar("Report")
 
 
 def maintain(
@@ -59,12 +61,15 @@ def refresh(
     as_json: AsJson = False,
 ) -> None:
     """Recompute views from their whole query."""
-    reports = []
+
+    def one(view: str) -> MaintenanceReport:
+        on_progress(view, "full refresh")
+        return engine.refresh(view)
+
     with engine_of(settings) as engine, progress(as_json) as on_progress:
-        for view in views:
-            on_progress(view, "full refresh")
-            reports.append(engine.refresh(view))
+        reports, failures = _of_each(views, one)
     _print_reports(reports, as_json)
+    _fail_for(failures)
 
 
 def validate(
@@ -76,17 +81,18 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Compare views with their query at the same versions, row for row."""
-    reports: list[ValidationReport] = []
+
+    def one(view: str) -> ValidationReport:
+        on_progress(view, "comparing")
+        return engine.validate(view, measure_full=measure_full)
+
     with engine_of(settings) as engine, progress(as_json) as on_progress:
-        for view in views or [status.view for status in engine.status()]:
-            on_progress(view, "comparing")
-            reports.append(engine.validate(view, measure_full=measure_full))
+        reports, failures = _of_each(views or [status.view for status in engine.status()], one)
     if as_json:
         print_json(reports)
     else:
         _print_validations(reports, measure_full)
-    if not all(report.ok for report in reports):
-        raise typer.Exit(DriftError.exit_code)
+    _fail_for(failures, {DriftError.exit_code} if not all(report.ok for report in reports) else set())
 
 
 def drop(view: ViewName, settings: SettingsFile = None, as_json: AsJson = False) -> None:
@@ -97,6 +103,28 @@ def drop(view: ViewName, settings: SettingsFile = None, as_json: AsJson = False)
         print_json({"dropped": view})
     else:
         console().print(f"{GOOD} {text(view)} dropped")
+
+
+def _of_each(views: list[str], one: Callable[[str], Report]) -> tuple[list[Report], list[IvmError]]:
+    """What ``one`` tells of each view, and the errors of those of several that it fails for; the only one's is raised."""
+    reports, failures = [], []
+    for view in views:
+        try:
+            reports.append(one(view))
+        except IvmError as error:
+            if len(views) == 1:
+                raise
+            failures.append(error)
+    return reports, failures
+
+
+def _fail_for(failures: list[IvmError], codes: Collection[int] = ()) -> None:
+    """Tell the errors, and exit with the code of all that went wrong, where something did; ``codes``: of what was told."""
+    for error in failures:
+        console(stderr=True).print(f"{BAD} {text(' '.join(error.message.split()))}", soft_wrap=True)
+    found = {*codes, *(error.exit_code for error in failures)}
+    if found:
+        raise typer.Exit(found.pop() if len(found) == 1 else SEVERAL_FAILED)
 
 
 def _print_reports(reports: list[MaintenanceReport], as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from ivm_core.maintain import Engine
     from ivm_core.plan.definition import Policy
+    from ivm_core.settings import Settings
 
 SettingsFile = Annotated[
     Path | None,
@@ -114,8 +116,16 @@ def engine_of(path: Path | None) -> Iterator[Engine]:
     from ivm_core.settings import Settings
 
     settings = Settings.load(path)
+    _log_to_stderr(settings)
     with Engine.open(spark=lambda: open_quietly(settings), settings=settings) as engine:
         yield engine
+
+
+def _log_to_stderr(settings: Settings) -> None:
+    """What the package logs goes to the terminal from ``log_level`` on; Python shows warnings where none is set."""
+    if settings.log_level is not None:
+        logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+        logging.getLogger("ivm_core").setLevel(settings.log_level)
 
 
 @contextmanager

@@ -151,6 +151,7 @@ def _show(run: Triggered) -> None:
 
 def _why(run: Triggered) -> str:
     report = run.report or {}
-    parts = [f"{what}: {', '.join(map(str, report[what]))}" for what in ("failed", "drifted") if report.get(what)]
+    told = [what for what in ("unfinished", "failed", "drifted", "unmet") if report.get(what)]
+    parts = [f"{what}: {', '.join(map(str, report[what]))}" for what in told]
     broken = [f"{name} {state}" for name, state in run.tasks.items() if state == "failed"]
     return f" ({'; '.join(parts or broken)})" if parts or broken else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,8 @@ def opened_engine(placed: Placed | None = None) -> Iterator[Engine]:
     sessions: list[SparkSession] = []
     with translated():
         settings = Settings.load(settings_path())
+        if settings.log_level is not None:
+            logging.getLogger("ivm_core").setLevel(settings.log_level)
 
         def connect() -> SparkSession:
             sessions.append(open_session((placed or with_connection)(settings)))

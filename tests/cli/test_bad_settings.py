@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -131,3 +132,17 @@ def test_a_definition_may_begin_with_a_byte_order_mark(run: Run, folder: Path) -
     assert "s.v" in run("plan").out
     explained = run("explain", str(file), "--json")
     assert explained.code == 0 and explained.json["view"] == "s.v"
+
+
+def test_what_is_logged_is_as_the_settings_say(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    logger = logging.getLogger("ivm_core")
+    before = logger.level
+    monkeypatch.setattr(logging.root, "handlers", [])  # those that are added go with the test
+    try:
+        monkeypatch.setenv("IVM_LOG_LEVEL", "debug")
+        assert run("status").code == 0
+        assert logger.level == logging.DEBUG
+    finally:
+        logger.setLevel(before)
+    monkeypatch.setenv("IVM_LOG_LEVEL", "loud")
+    assert "log_level" in run("status").paragraph

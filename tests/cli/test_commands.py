@@ -166,6 +166,33 @@ def test_validate(run: Run, engine: type[StandIn]) -> None:
     assert run("validate", "gold.sales", "--json").json[0]["missing"] == [{"row": {"country": "[red]DE"}, "copies": 2}]
 
 
+@pytest.mark.parametrize("command", ["validate", "refresh"])
+def test_a_view_that_fails_hides_no_others(
+    run: Run, engine: type[StandIn], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def fails_for_b(self: StandIn, view: str, **options: object) -> object:
+        if view == "gold.b":
+            raise BaseTableError("The table shop.orders of gold.b is gone.")
+        return answers[command]
+
+    answers: dict[str, Any] = {"validate": VALIDATION, "refresh": REPORT}
+    monkeypatch.setattr(StandIn, command, fails_for_b, raising=False)
+    result = run(command, "gold.b", "gold.sales", "--json")
+    assert (result.code, [report["view"] for report in result.json]) == (5, ["gold.sales"])
+    assert result.paragraph == "✗ The table shop.orders of gold.b is gone."
+    assert run(command, "gold.b", "--json").json["error"]["code"] == "BASE_TABLE"
+
+
+def test_a_view_that_fails_hides_no_drift(run: Run, engine: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    def validate(self: StandIn, view: str, **options: object) -> ValidationReport:
+        if view == "gold.b":
+            raise BaseTableError("The table shop.orders of gold.b is gone.")
+        return replace(VALIDATION, ok=False)
+
+    monkeypatch.setattr(StandIn, "validate", validate, raising=False)
+    assert run("validate", "gold.b", "gold.sales").code == 11
+
+
 def test_status(run: Run, engine: type[StandIn]) -> None:
     engine.answers["status"] = [STATUS]
     shown = run("status").out
@@ -196,6 +223,15 @@ def test_lineage(run: Run, engine: type[StandIn]) -> None:
     lines = run("lineage").out.splitlines()
     assert lines[0] == "gold.big" and lines[1].endswith(" gold.sales") and lines[-1].endswith(" shop.customers")
     assert run("lineage", "--json").json["gold.big"] == ["gold.sales"]
+
+
+def test_lineage_of_a_view_that_is_named_otherwise(run: Run, engine: type[StandIn]) -> None:
+    engine.answers["lineage"] = {"gold.big": ("gold.sales",), "gold.sales": ("shop.orders",)}
+    assert [line.split()[-1] for line in run("lineage", "Gold.BIG").out.splitlines()] == [
+        "gold.big",
+        "gold.sales",
+        "shop.orders",
+    ]
 
 
 def test_lineage_of_columns(run: Run, engine: type[StandIn]) -> None:
