@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select, update
 
 from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog import rows, tables
-from ivm_core.catalog.model import CutRecord, ValidationRecord, ViewStatus
+from ivm_core.catalog.model import CutRecord, LifeStage, ValidationRecord
 from ivm_core.catalog.views import get_newest_view_id, insert_into
 from ivm_core.errors import CatalogError
 
@@ -19,7 +19,7 @@ def add_validation(connection: Connection, record: ValidationRecord) -> None:
     """Keep the outcome, and mark the view as drifted or take the mark away."""
     view_id, views = get_newest_view_id(connection, record.view), tables.views
     connection.execute(tables.validations.insert().values(rows.row_of_run(record, view_id)))
-    before, after = (ViewStatus.DRIFTED, ViewStatus.ACTIVE) if record.ok else (ViewStatus.ACTIVE, ViewStatus.DRIFTED)
+    before, after = (LifeStage.DRIFTED, LifeStage.ACTIVE) if record.ok else (LifeStage.ACTIVE, LifeStage.DRIFTED)
     marked = (views.c.view_id == view_id, views.c.status == before.value)
     connection.execute(update(views).where(*marked).values(status=after.value))
 

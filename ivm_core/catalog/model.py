@@ -12,7 +12,7 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.plan.definition import Policy
 
 
-class ViewStatus(StrEnum):
+class LifeStage(StrEnum):
     """Where a view is in its life. A dropped view keeps its history; its name is free."""
 
     CREATING = "creating"
@@ -56,7 +56,7 @@ class ViewRecord:
     columns: tuple[tuple[str, str], ...]
     tables: tuple[str, ...]
     location: str
-    status: ViewStatus
+    status: LifeStage
     created_at: datetime
     comment: str = ""
     properties: tuple[tuple[str, str], ...] = ()

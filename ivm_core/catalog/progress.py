@@ -10,7 +10,7 @@ from sqlalchemy import Connection, RowMapping, Select, func, select, true, updat
 
 from ivm_core.batch.model import Batch
 from ivm_core.catalog import rows, tables
-from ivm_core.catalog.model import BatchRecord, Intent, IntentState, ViewStatus
+from ivm_core.catalog.model import BatchRecord, Intent, IntentState, LifeStage
 from ivm_core.catalog.views import get_newest_view_id, insert_into, list_names, unknown_view
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import CatalogError
@@ -30,7 +30,7 @@ def open_intent(
     views, intents = tables.views, tables.intents
     # The row's lock lets one process at a time through here on PostgreSQL; on SQLite the whole transaction does.
     status = connection.execute(select(views.c.status).where(views.c.view_id == view_id).with_for_update()).scalar()
-    if status is None or status == ViewStatus.DROPPED:
+    if status is None or status == LifeStage.DROPPED:
         raise unknown_view(view, list_names(connection))
     already = list_open_intents(connection, {view_id: view})
     if already:

@@ -14,10 +14,10 @@ from ivm_core.catalog.model import (
     CutRecord,
     Intent,
     IntentState,
+    LifeStage,
     TableRecord,
     ValidationRecord,
     ViewRecord,
-    ViewStatus,
 )
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.plan.definition import Policy
@@ -47,7 +47,7 @@ def to_table(row: RowMapping) -> TableRecord:
 
 
 def to_view(row: RowMapping) -> ViewRecord:
-    return ViewRecord(**{**row, "policy": Policy(row["policy"]), "status": ViewStatus(row["status"])})
+    return ViewRecord(**{**row, "policy": Policy(row["policy"]), "status": LifeStage(row["status"])})
 
 
 def to_intent(row: RowMapping, view: str) -> Intent:

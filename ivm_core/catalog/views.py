@@ -9,10 +9,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from ivm_core.catalog import rows, tables
-from ivm_core.catalog.model import IntentState, TableRecord, ViewRecord, ViewStatus
+from ivm_core.catalog.model import IntentState, LifeStage, TableRecord, ViewRecord
 from ivm_core.errors import UnknownViewError, ViewExistsError
 
-LIVE = tables.views.c.status != ViewStatus.DROPPED.value
+LIVE = tables.views.c.status != LifeStage.DROPPED.value
 
 
 def insert_into(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
@@ -61,7 +61,7 @@ def unknown_view(name: str, names: tuple[str, ...]) -> UnknownViewError:
 def get_newest_view_id(connection: Connection, name: str) -> str:
     """The id of the live view or, where there is none, of the one dropped last: its history can still be read."""
     views = tables.views
-    dropped_last = (views.c.status == ViewStatus.DROPPED.value, views.c.created_at.desc())
+    dropped_last = (views.c.status == LifeStage.DROPPED.value, views.c.created_at.desc())
     ordered = select(views.c.view_id).where(views.c.name == name).order_by(*dropped_last)
     found: str | None = connection.execute(ordered).scalar()
     if found is None:
@@ -85,7 +85,7 @@ def add_view(connection: Connection, record: ViewRecord) -> ViewRecord:
     known = find_view(connection, record.name)
     if known is not None and known.sql == record.sql:
         return known
-    if known is not None and known.status is ViewStatus.CREATING:
+    if known is not None and known.status is LifeStage.CREATING:
         # Left by a build that failed: nothing was ever readable under the name.
         _drop(connection, known.view_id)
     elif known is not None:
@@ -130,6 +130,6 @@ def remove_view(connection: Connection, name: str) -> None:
 
 def _drop(connection: Connection, view_id: str) -> None:
     views, intents = tables.views, tables.intents
-    connection.execute(update(views).where(views.c.view_id == view_id).values(status=ViewStatus.DROPPED.value))
+    connection.execute(update(views).where(views.c.view_id == view_id).values(status=LifeStage.DROPPED.value))
     still_open = (intents.c.view_id == view_id, intents.c.state == IntentState.OPEN.value)
     connection.execute(update(intents).where(*still_open).values(state=IntentState.ABANDONED.value))

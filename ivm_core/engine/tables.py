@@ -20,7 +20,7 @@ from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
 from ivm_core.plan.dialect import SparkAsWritten
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from ivm_core.plan.definition_table import TableDefinition
 
@@ -192,18 +192,30 @@ def register_view(spark: SparkSession, name: str, location: str, visible_sql: st
     if known is not None and known.location != normalize_location(location):
         _forget_table(spark, hidden)  # of a view that had the name before
     register_table(spark, hidden, location)
+    select = _over(visible_sql, table_name(hidden))
+    properties = (
+        exp.Properties(expressions=[exp.SchemaCommentProperty(this=exp.Literal.string(comment))]) if comment else None
+    )
+    _run(spark, exp.Create(this=table_name(name), kind="VIEW", replace=True, expression=select, properties=properties))
+
+
+def rows_at(spark: SparkSession, location: str, version: int, visible_sql: str) -> DataFrame:
+    """The rows that a view showed when its table at the location was at the version."""
+    stored = delta_path(location)
+    stored.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
+    return spark.sql(_over(visible_sql, stored).sql("spark"))
+
+
+def _over(visible_sql: str, stored: exp.Table) -> exp.Expr:
+    """The visible SELECT over this table."""
     select = sqlglot.parse_one(visible_sql, read=SparkAsWritten)
     for table in tables_of(select):
         if table.name == STATE_TABLE and not table.args.get("db"):
             if not table.alias:
                 table.set("alias", exp.TableAlias(this=table.this.copy()))
-            stored = table_name(hidden)
-            table.set("this", stored.this)
-            table.set("db", stored.args["db"])
-    properties = (
-        exp.Properties(expressions=[exp.SchemaCommentProperty(this=exp.Literal.string(comment))]) if comment else None
-    )
-    _run(spark, exp.Create(this=table_name(name), kind="VIEW", replace=True, expression=select, properties=properties))
+            for part, value in stored.args.items():
+                table.set(part, value.copy() if isinstance(value, exp.Expr) else value)
+    return select
 
 
 def drop_state(spark: SparkSession, name: str, location: str) -> None:

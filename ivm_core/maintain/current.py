@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ivm_core.catalog.model import ViewRecord, ViewStatus
+from ivm_core.catalog.model import LifeStage, ViewRecord
 from ivm_core.errors import Busy
 from ivm_core.maintain.check import check_view
 from ivm_core.maintain.session import Session
@@ -48,5 +48,5 @@ def as_compiled(session: Session, view: ViewRecord) -> ViewRecord:
 
 def mark_built(session: Session, view: ViewRecord) -> None:
     """A view with a state is one like the others, also where its creation failed and a later run made up for it."""
-    if view.status is ViewStatus.CREATING:
-        session.catalog.update_view(replace(view, status=ViewStatus.ACTIVE))
+    if view.status is LifeStage.CREATING:
+        session.catalog.update_view(replace(view, status=LifeStage.ACTIVE))

@@ -21,6 +21,7 @@ from ivm_core.maintain.inspect import column_lineages, doctor, lineage, status
 from ivm_core.maintain.model import Check, Explanation, Forecast, Mode, PlannedChange, ViewStatus
 from ivm_core.maintain.places import follow_tables
 from ivm_core.maintain.project import apply_project, plan_project
+from ivm_core.maintain.published import read_published
 from ivm_core.maintain.register import create_view, drop_view, refresh_view, register_base_table
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.validation import validate_view
@@ -165,6 +166,13 @@ class Engine:
         """The view's visible columns as a DataFrame."""
         record = self._session.catalog.view(qualified(view))
         return self._session.read(record)
+
+    def read_published(self, group: str) -> dict[str, DataFrame]:
+        """The rows of a group's views, by name, all as of the cut that it published last, whatever has run since.
+
+        Raises UnknownViewError where the group has published none, HistoryGone where a view's table or query is another now.
+        """
+        return read_published(self._session, group)
 
     def validate(self, view: str, measure_full: bool = False, run_id: str | None = None) -> ValidationReport:
         """Compare a view with its query at the versions it stands at, as bags, both ways.

@@ -12,16 +12,16 @@ from functools import partial
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import Cut, TableVersion
-from ivm_core.catalog.model import ViewRecord, ViewStatus
+from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import UPSTREAM_FAILED, BaseTableError, IvmError, UnknownViewError
 from ivm_core.maintain.auxiliaries import auxiliaries_of, raised
 from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
+from ivm_core.maintain.published import publish
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.slots import below_of, order_of, run_in_order, views_at_once
-from ivm_core.maintain.standing import Standing, standing
 from ivm_core.maintain.upkeep import keep_up
 from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
 from ivm_core.plan.clock import CLOCK
@@ -58,7 +58,9 @@ def in_utc(instant: datetime) -> datetime:
 
 
 def make_cut(session: Session, views: Sequence[ViewRecord], as_of: datetime | None = None) -> Cut:
-    """Fix the version of every base table that the views read, upstream views' tables included. Needs no JVM on local paths.
+    """Fix the version of every base table that the views read. Needs no JVM on local paths.
+
+    Tables that only views below them read are not among them.
 
     ``as_of``: the newest version committed at or before that instant (naive: UTC), which is what the time is then. A table
     that is younger, or whose log does not reach back to it, is taken as it is now.
@@ -139,28 +141,9 @@ def maintain_views(
     with session.shared_reads(columns_read(session, views), expected, several=len(views) > 1):
         run_in_order(views, views_at_once(session.settings), maintain)
     if not any(report.error for report in reports.values()):
-        _publish(session, group, run_id, cut, views)
+        publish(session, group, run_id, cut, views)
     return [reports[view.name] for view in views], failures
 
 
 def _failure(view: ViewRecord, message: str, code: str) -> MaintenanceReport:
     return MaintenanceReport(view.name, Strategy.NOOP, Reason.FAILED, error=message, error_code=code)
-
-
-def _publish(session: Session, group: str, run_id: str, cut: Cut, views: Sequence[ViewRecord]) -> None:
-    """Publish the cut as what the group's views stand at, where they all do.
-
-    A run of some views tells nothing of the group's others, and one that is tried again late may find views past its cut.
-    """
-    reached = {view.name: now for view in views if view.group == group and (now := standing(session, view)) is not None}
-    members = {view.name for view in session.catalog.views(group) if view.status is not ViewStatus.CREATING}
-    if members <= reached.keys() and not any(_is_past(now, cut) for now in reached.values()):
-        states = (TableVersion(name, now.table_id, now.state_version) for name, now in reached.items())
-        session.catalog.publish_cut(group, run_id, tuple(states))
-
-
-def _is_past(now: Standing, cut: Cut) -> bool:
-    return any(
-        there is not None and there.table_id == here.table_id and here.version > there.version
-        for here, there in ((version, cut.of(version.table)) for version in now.versions if version.table != CLOCK)
-    )

@@ -15,7 +15,7 @@ import pyarrow as pa
 from deltalake import write_deltalake
 
 from ivm_core.catalog.catalog import Catalog
-from ivm_core.catalog.model import BatchRecord, TableRecord, ValidationRecord, ViewRecord, ViewStatus
+from ivm_core.catalog.model import BatchRecord, LifeStage, TableRecord, ValidationRecord, ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.job.compile import compile_view
 from ivm_core.maintain.project import write_manifest
@@ -96,7 +96,7 @@ def _register(catalog: Catalog, folder: Path, schemas: dict[str, TableSchema], s
             columns=columns,
             tables=compiled.tables,
             location=str(location),
-            status=ViewStatus.ACTIVE,
+            status=LifeStage.ACTIVE,
             created_at=datetime.now(UTC) - timedelta(days=3),
             comment=definition.comment,
         )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ivm_core.batch.model import Batch, CommitClass, TableRange
-from ivm_core.catalog.model import BatchRecord, ViewRecord, ViewStatus
+from ivm_core.catalog.model import BatchRecord, LifeStage, ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.plan.definition import Policy
 
@@ -27,7 +27,7 @@ def view(name: str, *tables: str, **changes: Any) -> ViewRecord:
         columns=(("Größe", "string"), ("n", "decimal(15,2)")),
         tables=tables,
         location=f"/warehouse/{name}",
-        status=ViewStatus.ACTIVE,
+        status=LifeStage.ACTIVE,
         created_at=NOW,
         properties=(("ivm.on_drift", "fail"),),
     )

@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from ivm_core.batch.model import Cut, TableVersion
 from ivm_core.catalog.catalog import Catalog
-from ivm_core.catalog.model import IntentState, TableRecord, ValidationRecord, ViewStatus
+from ivm_core.catalog.model import IntentState, LifeStage, TableRecord, ValidationRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import CatalogError, UnknownViewError, ViewExistsError
 from tests.catalog.records import NOW, batch, done, view
@@ -44,7 +44,7 @@ def test_views(catalog: Catalog) -> None:
     assert catalog.views("hourly") == (first,)
     assert catalog.dependants("tpch.orders") == ("gold.a", "gold.b")
     assert catalog.dependants("gold.b") == ("gold.a",)
-    changed = replace(first, status=ViewStatus.DRIFTED, columns=(), comment="x", schedule=None)
+    changed = replace(first, status=LifeStage.DRIFTED, columns=(), comment="x", schedule=None)
     catalog.update_view(changed)
     assert catalog.find_view("gold.b") == changed
 
@@ -60,7 +60,7 @@ def test_same_sql_is_registered_once(catalog: Catalog) -> None:
 
 
 def test_unfinished_view_gives_way(catalog: Catalog) -> None:
-    unfinished = catalog.add_view(view("gold.v", status=ViewStatus.CREATING))
+    unfinished = catalog.add_view(view("gold.v", status=LifeStage.CREATING))
     catalog.open_intent(unfinished.view_id, "gold.v", batch("gold.v", 1), Strategy.FULL, Reason.FIRST_BUILD)
     other = view("gold.v", sql="other")
     assert catalog.add_view(other) == other
@@ -192,7 +192,7 @@ def test_a_validation_marks_a_view_that_differs_until_one_finds_it_right(catalog
     right = ValidationRecord("gold.v", 1, True, 0, 0, 10, {"tpch.orders": 1}, 0.5, NOW)
     for ok in (True, False, False, True):
         catalog.add_validation(replace(right, ok=ok))
-        assert catalog.view("gold.v").status is (ViewStatus.ACTIVE if ok else ViewStatus.DRIFTED)
+        assert catalog.view("gold.v").status is (LifeStage.ACTIVE if ok else LifeStage.DRIFTED)
     catalog.remove_view("gold.v")
     catalog.add_validation(replace(right, ok=False))
     assert catalog.views() == ()

@@ -8,7 +8,7 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.cost.model import Decision, Reason, Strategy
-from ivm_core.errors import BaseTableError, DefinitionError, DriftError, IvmError, UnknownViewError
+from ivm_core.errors import BaseTableError, DefinitionError, DriftError, HistoryGone, IvmError, UnknownViewError
 from ivm_core.maintain import validation
 from ivm_core.maintain import view as batches
 from tests.bags import difference
@@ -294,6 +294,28 @@ def test_a_cut_is_published_where_all_views_of_the_group_stand_at_it(place, spar
     engine.maintain(cut=early, run_id="late")
     published = engine.catalog.latest_cut(group)
     assert (published.run_id, len(published.states)) == ("all", 2)
+
+
+def test_the_views_of_a_group_are_read_as_it_published_them_last(place, spark, tmp_path):
+    engine = place()
+    define(engine, "SELECT id, count(*) AS n FROM plans.t GROUP BY id HAVING count(*) < 3")
+    engine.create("CREATE INCREMENTAL MATERIALIZED VIEW plans.w AS SELECT id FROM plans.u WHERE id > 0")
+    group = engine.catalog.view("plans.v").group
+    with pytest.raises(UnknownViewError, match="has published no cut yet"):
+        engine.read_published(group)
+    engine.maintain()
+    before = {name: sorted(engine.read(name).collect()) for name in ("plans.v", "plans.w")}
+    run(spark, "INSERT INTO plans.t SELECT id, 0 FROM plans.t")
+    run(spark, "INSERT INTO plans.u SELECT * FROM plans.u")
+    engine.maintain(["plans.v"])
+    assert sorted(engine.read("plans.v").collect()) != before["plans.v"]
+    found = engine.read_published(group.upper())
+    assert {name: sorted(frame.collect()) for name, frame in found.items()} == before
+    engine.drop("plans.w")
+    assert list(engine.read_published(group)) == ["plans.v"]
+    apply(engine, tmp_path, "SELECT id, x FROM plans.t")
+    with pytest.raises(HistoryGone, match="ivm maintain --group"):
+        engine.read_published(group)
 
 
 @pytest.mark.parametrize("item", ["interval 1 day 2 hours", "array(interval 3 months)"])
