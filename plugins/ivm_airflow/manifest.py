@@ -12,6 +12,7 @@ from typing import Any
 FILE_NAME = "ivm.toml"
 DEFAULT_PATH = ".ivm/manifest.json"
 VERSION = 1
+_ADVICE = "Run `ivm apply` to write it again."
 
 
 class ManifestError(ValueError):
@@ -97,28 +98,34 @@ def manifest_path() -> Path:
 def read_groups(path: Path | None = None) -> tuple[Group, ...]:
     """The groups in a stable order; none where no manifest has been written yet. Raises ManifestError."""
     path = path or manifest_path()
+    document = _read(path)
     try:
-        document = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return ()
-    except ValueError as error:
-        raise ManifestError(f"The manifest is not valid JSON ({error}). Run `ivm apply` to write it again.") from error
-    if not isinstance(document, dict) or document.get("version") != VERSION:
-        raise ManifestError(f"The manifest is not of version {VERSION}. Run `ivm apply` to write it again.")
-    try:
-        groups = [_group(entry) for entry in document["groups"]]
+        groups = [_group(entry) for entry in document["groups"]] if document else []
     except (KeyError, TypeError) as error:
-        raise ManifestError(f"The manifest lacks or misspells {error}. Run `ivm apply` to write it again.") from error
+        raise ManifestError(f"The manifest {path} lacks or misspells {error}. {_ADVICE}") from error
     return tuple(sorted(groups, key=lambda group: group.name))
 
 
 def read_stated(path: Path | None = None) -> dict[str, str]:
-    """Users' own expectations by view, each view's as JSON text; none where no manifest has been written yet."""
+    """Users' own expectations by view, each view's as JSON text; none where no manifest has been written yet.
+
+    Raises ManifestError.
+    """
+    document = _read(path or manifest_path())
+    return {view: json.dumps(listed) for view, listed in (document.get("expectations") or {}).items()}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The manifest as it was written, empty where it has not been yet. Raises ManifestError."""
     try:
-        document = json.loads((path or manifest_path()).read_text("utf-8"))
+        document = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    return {view: json.dumps(listed) for view, listed in (document.get("expectations") or {}).items()}
+    except ValueError as error:
+        raise ManifestError(f"The manifest {path} is not valid JSON ({error}). {_ADVICE}") from error
+    if not isinstance(document, dict) or document.get("version") != VERSION:
+        raise ManifestError(f"The manifest {path} is not of version {VERSION}. {_ADVICE}")
+    return document
 
 
 def _group(entry: dict[str, Any]) -> Group:

@@ -33,6 +33,8 @@ def group_params(group: Group) -> dict[str, Param]:
             None,
             type=["null", "string"],
             format="date-time",
+            # Airflow checks a pattern, but a format only where a package is installed that it does not ask for.
+            pattern=r"^\d{4}-\d{2}-\d{2}",
             title="As of",
             description_md="Bring the views to the newest table versions committed at or before this instant. "
             "Empty: the end of the run's interval, or the moment it was triggered. With the mode `rewind`: go back to it.",

@@ -48,13 +48,16 @@ def build_report(
     }
 
 
+_NUMBERS = ("ok", "unfinished", "failed", "drifted", "unmet", "seconds", "rows_changed")
+
+
 def summary(report: Mapping[str, Any]) -> Entry:
     """The few numbers of a report that are worth an XCom."""
     strategies: dict[str, int] = {}
     for view in report["views"]:
         strategies[view["strategy"]] = strategies.get(view["strategy"], 0) + 1
     counts = {"views": len(report["views"]), "strategies": strategies}
-    return {**counts, **{key: report[key] for key in ("ok", "failed", "drifted", "unmet", "seconds", "rows_changed")}}
+    return {**counts, **{key: report[key] for key in _NUMBERS}}
 
 
 def write_report(report: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:

@@ -94,7 +94,9 @@ def rewind_to(request: RunRequest, context: Mapping[str, Any]) -> datetime | Non
         return None
     instant = request.as_of or _in_utc(_of_interval(context, "data_interval_start"))
     if instant is None:
-        raise Permanent("`rewind` needs `as_of`, the instant to go back to: this run has no data interval.")
+        raise Permanent(
+            "`rewind` needs `as_of`, the instant to go back to: only scheduled runs and backfills have an interval to begin at."
+        )
     return instant
 
 

@@ -1,4 +1,4 @@
-"""The four tasks of a group run; each calls one use case of ``ivm_core`` and passes on versions, counts and paths.
+"""The four tasks of a group run: each calls use cases of ``ivm_core`` and passes on versions, counts and paths.
 
 A task may run any number of times: the cut is a function of the run's instant, a batch is bound to its versions, and a
 report replaces itself. What goes wrong leaves as one of ``failures``, so that Airflow retries only what can pass.

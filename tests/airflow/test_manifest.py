@@ -33,8 +33,9 @@ def test_groups_and_views_are_sorted(tmp_path):
 def test_a_broken_manifest_says_how_to_mend_it(tmp_path, text):
     path = tmp_path / "manifest.json"
     path.write_text(text, "utf-8")
-    with pytest.raises(ManifestError, match="Run `ivm apply` to write it again"):
+    with pytest.raises(ManifestError, match="Run `ivm apply` to write it again") as caught:
         read_groups(path)
+    assert str(path) in str(caught.value)
 
 
 def test_a_missing_manifest_has_no_groups(tmp_path):
@@ -74,6 +75,9 @@ def test_it_is_found_where_the_command_line_writes_it(tmp_path, monkeypatch, set
 def test_expectations_are_read_by_view(tmp_path):
     path = tmp_path / "manifest.json"
     assert read_stated(path) == {}
+    path.write_text("{")
+    with pytest.raises(ManifestError, match="is not valid JSON"):
+        read_stated(path)
     path.write_text(json.dumps({"version": 1, "groups": []}))
     assert read_stated(path) == {}
     listed = [{"type": "expect_column_to_exist", "kwargs": {"column": "k"}}]

@@ -23,7 +23,7 @@ REASONS = {
     "state_changed": "something else wrote the view’s table",
     "schema_changed": "a column it uses has changed",
     "failed": "the batch failed",
-    "plan_changed": "another version compiles it differently",
+    "plan_changed": "its query changed, or is compiled differently by now",
 }
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"))
 
