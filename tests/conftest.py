@@ -70,7 +70,7 @@ def spark(spark_settings: Settings, tmp_path_factory: pytest.TempPathFactory) ->
             settings = Settings.load(
                 catalog=settings.catalog, warehouse=settings.warehouse, spark={"master": url, "shuffle_partitions": 2}
             )
-        session = open_session(settings, "ivm tests")
+        session = open_session(settings)
         stack.callback(session.stop)
         yield session
 

@@ -68,7 +68,7 @@ _JAVA_ADVICE = (
 )
 
 
-def open_session(settings: Settings, app_name: str = "ivm") -> SparkSession:
+def open_session(settings: Settings) -> SparkSession:
     """A session for ``settings.spark.master``: ``sc://…`` through Spark Connect, anything else in this process's JVM.
 
     Raises ``EnvironmentProblem`` where Java or the server is missing.
@@ -81,7 +81,7 @@ def open_session(settings: Settings, app_name: str = "ivm") -> SparkSession:
     if settings.spark.master.startswith("local"):
         # Python functions would otherwise run in whatever python3 the path finds, without this environment's packages.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(settings.spark.master).appName(app_name)
+    builder = SparkSession.builder.master(settings.spark.master).appName("ivm")
     for key, value in session_conf(settings).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
@@ -181,15 +181,22 @@ def _connect(settings: Settings) -> SparkSession:
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
+    server = _without_token(settings.spark.master)
     try:
         session = ConnectSession.builder.remote(settings.spark.master).getOrCreate()
         prepare_session(session, settings)
-        for key, value in settings.spark.conf.items():
-            session.conf.set(key, value)
     except PySparkException as error:
         raise EnvironmentProblem(
-            f"No Spark Connect server answers at {_without_token(settings.spark.master)}: {str(error).splitlines()[0]}"
+            f"No Spark Connect server answers at {server}: {str(error).splitlines()[0]}"
         ) from error
+    for key, value in settings.spark.conf.items():
+        try:
+            session.conf.set(key, value)
+        except PySparkException as error:
+            raise EnvironmentProblem(
+                f"The Spark Connect server at {server} does not let a client set {key}: set it where the server is started, "
+                "and take it out of the settings' or the connection's Spark configuration."
+            ) from error
     return session
 
 

@@ -12,7 +12,7 @@ from ivm_core.batch.clock import instant_of, stale_at
 from ivm_core.batch.model import CommitClass
 from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import ViewActivity, ViewRecord
-from ivm_core.engine.session import jars, java_version
+from ivm_core.engine.session import DELTA_PACKAGE, jars, java_version
 from ivm_core.errors import BaseTableError, IvmError, SchemaChangedError
 from ivm_core.maintain.layout import layout_checks
 from ivm_core.maintain.model import Check, ViewStatus
@@ -130,13 +130,18 @@ def column_lineages(session: Session, views: Iterable[str] | None = None) -> dic
 
 def doctor(session: Session) -> list[Check]:
     """Check what maintenance needs, without a Spark session where tables are on local paths."""
-    checks = [_java(), _jars(), Check("catalogue", True, session.settings.safe_catalog)]
+    checks = [*_spark_checks(session.settings.spark.master), Check("catalogue", True, session.settings.safe_catalog)]
     for table in session.catalog.tables():
         checks += _table_checks(session, table.name, table.location)
     checks += layout_checks(session)
     for view in session.catalog.views():
         checks.append(_view_check(session, view.name, view.location, view.view_id))
     return checks
+
+
+def _spark_checks(master: str) -> list[Check]:
+    """Java and Delta Lake's JARs, which a session of this process needs; a Spark Connect server has its own."""
+    return [] if master.startswith("sc://") else [_java(), _jars()]
 
 
 def _java() -> Check:
@@ -150,7 +155,9 @@ def _java() -> Check:
 def _jars() -> Check:
     found = [path.name for path in jars()]
     delta = [name for name in found if "delta-spark" in name]
-    return Check("Delta JARs", bool(delta), ", ".join(delta) or "none", "" if delta else "Run `make setup`.")
+    if found and not delta:
+        return Check("Delta JARs", False, "none among the JARs", "Run `make setup`, or correct IVM_JARS.")
+    return Check("Delta JARs", True, ", ".join(delta) or f"Spark fetches {DELTA_PACKAGE} as it starts")
 
 
 def _table_checks(session: Session, name: str, location: str) -> list[Check]:

@@ -106,7 +106,7 @@ def _own_session(folder: Path) -> SparkSession:
         warehouse=str(folder / "warehouse"),
         spark={"master": "local[1]", "driver_memory": "2g", "shuffle_partitions": 1, "conf": CONF},
     )
-    return open_session(settings, "ivm fuzz")
+    return open_session(settings)
 
 
 def search_in_own_session(folder: Path, seeds: range) -> Findings:
