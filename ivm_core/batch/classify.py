@@ -86,6 +86,17 @@ def classify(commits: Iterable[Commit]) -> CommitClass:
     return max(map(classify_commit, commits), key=_SEVERITY.index, default=CommitClass.NOOP)
 
 
+def range_class(commits: Iterable[Commit], start: int, end: int) -> CommitClass:
+    """The class of the versions (start, end], mutating where a commit of them is unknown."""
+    if start >= end:
+        return CommitClass.NOOP
+    known = [commit for commit in commits if start < commit.version <= end]
+    found = classify(known)
+    if len({commit.version for commit in known}) == end - start or found is CommitClass.REPLACED:
+        return found
+    return CommitClass.MUTATING
+
+
 def classify_commit(commit: Commit) -> CommitClass:
     """What one commit did, judged by operation name, mode and row counts."""
     parameters, metrics = dict(commit.parameters), dict(commit.metrics)

@@ -135,10 +135,6 @@ class TableLog:
         self._read_history(self.version() - after)
         return tuple(commit for commit in reversed(self._commits) if after < commit.version <= to)
 
-    def last_commit(self, app_marker: str = "") -> Commit | None:
-        """The newest commit whose user metadata contains the marker."""
-        return next((c for c in self.newest_first() if c.user_metadata and app_marker in c.user_metadata), None)
-
     def version_as_of(self, instant: datetime | None) -> int | None:
         """The newest version committed at or before the instant (None: now, the newest), None where all are later.
 

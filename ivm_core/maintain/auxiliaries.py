@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ivm_core.batch.bind import range_class
+from ivm_core.batch.classify import range_class
 from ivm_core.batch.model import CommitClass, Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import Busy

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from ivm_core.batch.bind import range_class
+from ivm_core.batch.classify import range_class
 from ivm_core.batch.clock import clock_range, version_of
 from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord

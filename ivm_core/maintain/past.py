@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from ivm_core.batch.bind import range_class
+from ivm_core.batch.classify import range_class
 from ivm_core.batch.clock import version_of
 from ivm_core.batch.model import CommitClass, TableVersion
 from ivm_core.catalog.model import ViewRecord

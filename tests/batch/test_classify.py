@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ivm_core.batch.bind import bind_ranges, range_class
-from ivm_core.batch.classify import classify
-from ivm_core.batch.model import Commit, CommitClass, Cut, TableVersion
+from ivm_core.batch.classify import classify, range_class
+from ivm_core.batch.model import Commit, CommitClass
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -85,13 +84,3 @@ def test_a_missing_commit_may_have_done_anything() -> None:
     assert range_class([commit("WRITE", 2, mode="Append")], 1, 3) is CommitClass.MUTATING
     assert range_class([commit("TRUNCATE", 2)], 1, 3) is CommitClass.REPLACED
     assert range_class([commit("TRUNCATE", 2)], 2, 2) is CommitClass.NOOP
-
-
-def test_ranges_end_at_the_cut_and_never_go_back() -> None:
-    cut = Cut((TableVersion("s.a", "ida", 5), TableVersion("s.b", "idb", 2)))
-    commits = {"s.a": (commit("WRITE", 4, mode="Append"), commit("OPTIMIZE", 5))}
-    first, second = bind_ranges({"s.b": 7, "s.a": 3}, cut, commits)
-    assert (first.table, first.from_version, first.to_version, first.kind) == ("s.a", 3, 5, CommitClass.INSERT_ONLY)
-    assert (second.table, second.from_version, second.to_version, second.empty) == ("s.b", 7, 7, True)
-    with pytest.raises(ValueError, match=r"no version of s\.c"):
-        bind_ranges({"s.c": 1}, cut, {})

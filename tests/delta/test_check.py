@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ivm_core.delta.check import WrongDeltaError, check_delta, has_product
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.linearity import Rule, classify, is_linear
 from ivm_core.errors import NoRule
 from ivm_core.plan.nodes import Aggregate, Distinct, Plan, Scan, ScanColumn, keep
 from ivm_core.plan.read_text import read_text
+from tests.delta.check_delta import WrongDeltaError, check_delta, has_product
 
 JOIN = """
 Join inner on a = b

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from ivm_core.delta.check import check_delta
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.simplify import simplify
 from ivm_core.delta.states import after, before
 from ivm_core.plan.explain import explain
 from ivm_core.plan.nodes import Plan
+from tests.delta.check_delta import check_delta
 from tests.delta.random_plans import RandomPlans, changed_in, random_tables
 from tests.zset import Row, Table, as_weights, difference, evaluate
 

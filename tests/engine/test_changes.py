@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ivm_core.batch.bind import range_class
+from ivm_core.batch.classify import range_class
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.engine import changes as changes_module
 from ivm_core.engine.changes import ChangeCache
