@@ -1,4 +1,4 @@
-# Every target does its own set-up: a fresh machine needs only Python >= 3.11, Java >= 17 and make.
+# Every target does its own set-up: a fresh machine needs only Python 3.11 to 3.14, Java >= 17 and make.
 .DEFAULT_GOAL := help
 SF ?= 1
 PYTEST_ARGS ?=

@@ -41,7 +41,7 @@ class Reason(StrEnum):
     FAILED = "failed"  # the batch raised an error; the view stands where it stood
     REWOUND = "rewound"  # the user asked to go back in time
     REPAIRED = "repaired"  # the view differed from its query, and was to be repaired
-    PLAN_CHANGED = "plan_changed"  # another version of the package compiles the query differently
+    PLAN_CHANGED = "plan_changed"  # the query is another, or is compiled differently by now
 
 
 @dataclass(frozen=True, slots=True)
