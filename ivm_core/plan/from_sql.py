@@ -147,7 +147,7 @@ def _ordered(relation: Relation, query: exp.Expr, scope: Scope) -> Relation:
     """ORDER BY with LIMIT over something that is not a SELECT: only output columns can be named."""
     scope = replace(scope, fields=relation.fields)
     order = []
-    for item in order_items(query):
+    for item in order_items(query, len(relation.fields)):
         bound = resolve(item, scope)
         place = ordinal(bound.this, len(relation.fields), "ORDER BY")
         if place is not None:

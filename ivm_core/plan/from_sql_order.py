@@ -14,14 +14,13 @@ from ivm_core.plan.rewrite import both, expect_expression
 from ivm_core.plan.scope import Relation, Scope, complaint, refusal
 
 
-def order_items(query: exp.Expr) -> list[exp.Expression]:
-    """The items of ORDER BY; ``ORDER BY ALL`` is every column by its position."""
+def order_items(query: exp.Expr, width: int) -> list[exp.Expression]:
+    """The items of ORDER BY; ``ORDER BY ALL`` is every one of the query's ``width`` columns by its position."""
     clause = query.args.get("order")
     if clause is None or (query.args.get("limit") is None and query.args.get("offset") is None):
         return []
     items = list(clause.expressions)
     if len(items) == 1 and isinstance(items[0].this, exp.Var) and items[0].this.name.upper() == "ALL":
-        width = len(query.selects) if isinstance(query, exp.Query) else 0
         return [_with_key(items[0], exp.Literal.number(position)) for position in range(1, width + 1)]
     return items
 

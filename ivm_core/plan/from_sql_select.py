@@ -58,7 +58,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     if block.scope is not scope:  # a generator made more rows
         source = replace(source, one_row=False, at_most_one_row=False)
         scope = block.scope
-    order = order_items(select)
+    order = order_items(select, len(items))
     group = select.args.get("group")
     grouped = group is not None or select.args.get("having") is not None
     grouped = grouped or any(has_aggregate(item) for _, item in items) or any(has_aggregate(item) for item in order)

@@ -323,6 +323,11 @@ select a, max(b) as m from t group by a order by abs(a - (select max(k) from u))
 select distinct a, b from t order by 1, 2 limit 3 offset 1
 select a, b from t order by all limit 3
 select distinct b, a from t order by all desc limit 2
+select * from t order by all desc limit 1
+select q.n from (select * from t order by all limit 3) q
+select u.*, t.b as p, t.n from t join u on t.a = u.a order by all desc limit 3
+select * from u union all select * from u where k > 1 order by all desc limit 3
+(select * from u) except (select * from u where x > 1) order by all limit 2
 select t.a, l.m from t, lateral (select u.k + (select max(y) from w) as m from u where u.a = t.a order by m, u.x limit 1) l
 select a from t order by a
 select a from t limit 0
