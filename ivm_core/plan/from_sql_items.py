@@ -50,11 +50,10 @@ def _label(expression: exp.Expr) -> str | None:
 def _star(node: exp.Expr, block: Block) -> list[Item]:
     """``*``, ``t.*``, ``t.struct.*`` and ``* EXCEPT (…)``; each column by its plan name."""
     scope = block.scope
-    fields, left_out = _starred(node, scope)
-    qualifier = _qualifier(node)
-    if not fields and not left_out and match_field(scope, qualifier, node) is not None:
+    fields = _starred(node, scope)
+    if not fields and not _excepted(node) and match_field(scope, _qualifier(node), node) is not None:
         return _struct_star(node, block)
-    return [(f.label, _Bound(this=column(f.name))) for f in _chosen(node, fields, left_out)]
+    return [(f.label, _Bound(this=column(f.name))) for f in _chosen(node, fields, scope)]
 
 
 def spread_stars(expression: exp.Expr, scope: Scope) -> exp.Expr:
@@ -67,7 +66,7 @@ def spread_stars(expression: exp.Expr, scope: Scope) -> exp.Expr:
         inner = node.find_ancestor(exp.Query) is not None or isinstance(node.parent, exp.Count | exp.Distinct)
         if inner or node.index is None:
             continue
-        fields = _chosen(node, *_starred(node, scope))
+        fields = _chosen(node, _starred(node, scope), scope)
         columns = [(f.label, exp.column(f.label, *reversed(f.qualifier), quoted=True)) for f in fields]
         if isinstance(node.parent, exp.Struct):
             node.replace(list(struct_of(columns).expressions))
@@ -80,24 +79,48 @@ def _qualifier(node: exp.Expr) -> tuple[str, ...]:
     return tuple(part.name.lower() for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
 
 
-def _starred(node: exp.Expr, scope: Scope) -> tuple[list[Field], set[str]]:
-    """The fields that a star stands for, and the names, in lower case, that its EXCEPT leaves out."""
-    star = node.this if isinstance(node, exp.Column) else node
+def _starred(node: exp.Expr, scope: Scope) -> list[Field]:
+    """The fields that a star stands for, with those that its EXCEPT leaves out."""
+    star = _star_of(node)
     if star.args.get("replace") or star.args.get("rename"):
         raise refusal("* REPLACE or RENAME", node, "List the columns.")
     qualifier = _qualifier(node)
     fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
     fields.sort(key=lambda f: f.starred)  # the columns that USING hides come first
-    return fields, {item.name.lower() for item in star.args.get("except_") or star.args.get("except") or []}
+    return fields
 
 
-def _chosen(node: exp.Expr, fields: list[Field], left_out: set[str]) -> list[Field]:
+def _star_of(node: exp.Expr) -> exp.Expr:
+    return expect_expression(node.this) if isinstance(node, exp.Column) else node
+
+
+def _excepted(node: exp.Expr) -> list[exp.Expr]:
+    """What stands in the EXCEPT of a star."""
+    star = _star_of(node)
+    return list(star.args.get("except_") or star.args.get("except") or [])
+
+
+def _chosen(node: exp.Expr, fields: list[Field], scope: Scope) -> list[Field]:
+    """The fields without those that EXCEPT names, with their tables or without: of two columns ``a``, only ``u.a``."""
     if not fields:
         raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
-    unknown = left_out - {f.label.lower() for f in fields}
+    among = replace(scope, fields=tuple(replace(f, starred=True) for f in fields))
+    left_out: set[str] = set()
+    unknown: list[str] = []
+    for item in _excepted(node):
+        if not isinstance(item, exp.Column | exp.Identifier):
+            raise refusal("an expression in EXCEPT", item, "List the columns.")
+        parts = tuple(part.name for part in item.parts) if isinstance(item, exp.Column) else (item.name,)
+        found = match_field(among, parts, node)
+        if found is None:
+            unknown.append(".".join(parts).lower())
+        elif found[1]:
+            raise refusal("a struct's field in EXCEPT", node, "List the columns.")
+        else:
+            left_out.add(found[0].name)
     if unknown:
         raise complaint(DefinitionError, f"EXCEPT names no column of *: {', '.join(sorted(unknown))}.", node, "EXCEPT")
-    return [f for f in fields if f.label.lower() not in left_out]
+    return [f for f in fields if f.name not in left_out]
 
 
 def _struct_star(node: exp.Expr, block: Block) -> list[Item]:

@@ -345,6 +345,8 @@ select t.a, u.x from t right join u on t.a = u.a and t.b in (select y from w) an
 select t.a, u.x from t full join u on t.a = u.a and t.b > (select min(y) from w) | select t.a, u.x from (select *, b > (select min(y) from w) as m from t) t full join u on t.a = u.a and t.m
 select t.a from t left anti join u on t.a = u.a and (t.b = 1 or t.b in (select k from w) or u.k in (select y from w)) | select a from t where not exists (select 1 from u where u.a = t.a and (t.b = 1 or t.b in (select k from w) or u.k in (select y from w)))
 select t.a, l.k, l.x from t left join lateral (select u.k, u.x from u where u.a = t.a) l on l.k in (select k from w) and exists (select 1 from w where w.y = t.b) | select t.a, l.k, l.x from (select *, exists (select 1 from w where w.y = t.b) as m from t) t left join (select * from u where k in (select k from w)) l on l.a = t.a and t.m
+select * except (u.a, u.k) from t join u on t.a = u.a | select t.*, u.x from t join u on t.a = u.a
+select u.* except (u.a), t.* except (a, t.c, n) from t join u on t.a = u.a | select u.k, u.x, t.b, t.s, t.d from t join u on t.a = u.a
 """.strip().splitlines()
 
 # DuckDB has other names, other types, another column order for USING, or no such construct.
@@ -354,6 +356,7 @@ select a, sum(b) as b from t group by a having b > 1
 select a, count(*) as b from t group by a having b > 1 and sum(b) < 9
 select a % 2 as a, count(*) as n from t group by a % 2 having a = 1
 select a, hash(*) as h from t
+select hash(* except (u.a)) as h, array(u.* except (u.x)) as l from t join u on t.a = u.a
 select to_json(struct(*)) as j from (select a, b as p from t where c > 1)
 select t.a, hash(u.*) as h, array(u.* except (x)) as l from t join u on t.a = u.a
 select t.b, md5(concat_ws('|', *)) as h from t join u using (a)
