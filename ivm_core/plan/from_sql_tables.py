@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from ivm_core.errors import DefinitionError, UnknownColumnError, UnknownTableError
+from ivm_core.errors import DefinitionError, UnknownTableError
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
 from ivm_core.plan.from_sql_generators import KNOWN, bind_range, generate
@@ -15,8 +15,9 @@ from ivm_core.plan.from_sql_lateral import join_lateral
 from ivm_core.plan.from_sql_on import join_subqueries
 from ivm_core.plan.from_sql_pivot import bind_pivot
 from ivm_core.plan.from_sql_recursive import bind_recursive, bind_round
+from ivm_core.plan.from_sql_using import join_using
 from ivm_core.plan.functions import is_generator, sql_name
-from ivm_core.plan.nodes import Join, JoinKind, Named, Project, Scan, ScanColumn, Values, column, keep, references
+from ivm_core.plan.nodes import Join, JoinKind, Scan, ScanColumn, Values, references
 from ivm_core.plan.rewrite import both, conjuncts
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.subqueries import apply_conditions
@@ -183,7 +184,10 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
     kind = KINDS.get((side, "" if word == "OUTER" else word))
     if kind is None or method not in ("", "NATURAL"):
         raise refusal(f"{' '.join(filter(None, (method, side, word)))} JOIN", node)
-    if isinstance(node.this, exp.Lateral) or _is_generator(node.this):
+    shared = bool(node.args.get("using")) or method == "NATURAL"
+    if isinstance(node.this, exp.Lateral) and shared:  # Spark has no such joins
+        raise refusal("USING or NATURAL with LATERAL", node, "Write ON.")
+    if isinstance(node.this, exp.Lateral) or (_is_generator(node.this) and not shared):
         return _lateral(left, node.this, scope, kind, node.args.get("on"))
     right = bind_table(node.this, scope)
     _refuse_correlated(left, right, kind, node)
@@ -192,7 +196,7 @@ def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
         names = {f.label.lower() for f in right.fields if f.starred}
         using = tuple(f.label for f in left.fields if f.starred and f.label.lower() in names)
     if using:
-        return _join_using(left, right, kind, using, node, scope)
+        return join_using(left, right, kind, using, node, scope)
     on = node.args.get("on")
     # The time is told by the left side, under names of its own: an outer join may leave them NULL.
     clock: dict[str, str] = {}
@@ -222,47 +226,6 @@ def _refuse_correlated(left: Relation, right: Relation, kind: JoinKind, node: ex
         raise refusal(
             "an outer reference on this side of an outer, semi or anti join", node, "Join it in the query around."
         )
-
-
-def _join_using(
-    left: Relation, right: Relation, kind: JoinKind, using: tuple[str, ...], node: exp.Join, scope: Scope
-) -> Relation:
-    """USING and NATURAL: the shared columns come once, first, from the side that is always there; FULL JOIN takes either.
-
-    The other side's can be named with its qualifier only, and ``u.*`` begins with them, as in Spark.
-    """
-    pairs = [(_one(left, label, node), _one(right, label, node)) for label in using]
-    condition = both(*(exp.EQ(this=column(one.name), expression=column(other.name)) for one, other in pairs))
-    plan: Join | Project = Join(left.plan, right.plan, kind, condition)
-    ones, others = tuple(one for one, _ in pairs), tuple(other for _, other in pairs)
-    shared, hidden = ones, others
-    match kind:
-        case JoinKind.SEMI | JoinKind.ANTI:
-            right, hidden = replace(right, fields=()), ()
-        case JoinKind.RIGHT:
-            shared, hidden = others, ones
-        case JoinKind.FULL:
-            either = tuple(
-                Named(
-                    scope.context.fresh(one.label),
-                    exp.Coalesce(this=column(one.name), expressions=[column(other.name)]),
-                )
-                for one, other in pairs
-            )
-            plan = Project(plan, (*either, *keep(plan.names)))
-            shared = tuple(Field(one.label, named.name) for one, named in zip(ones, either, strict=True))
-            hidden = (*ones, *others)
-    rest = (f for f in (*left.fields, *right.fields) if f not in (*ones, *others))
-    fields = (*shared, *(replace(f, starred=False) for f in hidden), *rest)
-    return Relation(plan, fields, (*left.correlated, *right.correlated))
-
-
-def _one(relation: Relation, label: str, node: exp.Join) -> Field:
-    found = [f for f in relation.fields if f.starred and f.label.lower() == label.lower()]
-    if len({f.name for f in found}) != 1:
-        problem = "is ambiguous" if found else "is missing"
-        raise complaint(UnknownColumnError, f"The USING column {label!r} {problem} on one side of the join.", node)
-    return found[0]
 
 
 def _lateral(left: Relation, node: exp.Expr, scope: Scope, kind: JoinKind, on: exp.Expr | None) -> Relation:
