@@ -8,6 +8,7 @@ format, ``listagg(x)`` with a comma that Spark does not put, ``max_by(x, y, 3)``
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -56,6 +57,20 @@ class SparkParser(PipeParser):
             ],
             sql,
         )
+
+    def _parse_join(
+        self,
+        skip_join_token: bool = False,
+        parse_bracket: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+    ) -> exp.Join | None:
+        """A join, with the PIVOT of its result, which sqlglot takes for one of ``b`` after ``a, b`` and ``a CROSS JOIN b``."""
+        join = super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
+        pivots = join.this.args.get("pivots") if join is not None else None
+        if join is not None and pivots and not join.args.get("using") and join.args.get("on") in (None, exp.true()):
+            join.this.set("pivots", None)
+            join.set("pivots", [*pivots, *(join.args.get("pivots") or [])])
+        return join
 
     def _parse_bitwise(self) -> exp.Expr | None:
         """Shifts bind tighter than ``&``, that than ``^``, and that than ``|``; sqlglot has them all on one level."""

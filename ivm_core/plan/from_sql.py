@@ -65,11 +65,10 @@ def bind_query(query: exp.Expr, scope: Scope) -> Relation:
     """A query or a part of one: SELECT, set operation, VALUES, TABLE, in parentheses or not, with its CTEs."""
     scope = _with_ctes(query, replace(scope, fields=(), aliases={}, clock=None))
     match query:
-        case exp.Subquery():
-            relation = (
-                bind_query(query.this, scope) if isinstance(query.this, exp.Query) else bind_table(query.this, scope)
-            )
-            return _ordered(relation, query, scope)
+        case exp.Subquery(this=inner):
+            joined = isinstance(inner, exp.Subquery) and (inner.args.get("joins") or inner.args.get("pivots"))
+            is_query = isinstance(inner, exp.Query) and not joined
+            return _ordered(bind_query(inner, scope) if is_query else bind_table(inner, scope), query, scope)
         case exp.Select():
             return bind_select(query, scope)
         case exp.SetOperation():

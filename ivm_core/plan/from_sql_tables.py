@@ -95,7 +95,7 @@ def bind_table(node: exp.Expr, scope: Scope) -> Relation:
             relation = _named_table(node, scope)
         case exp.Values():
             relation = bind_values(node, scope)
-        case exp.Subquery(this=exp.Table() as inner):
+        case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if _is_parentheses(node):
             relation = bind_table(inner, scope)
         case exp.Query():
             relation = scope.context.bind(node, scope)
@@ -108,11 +108,21 @@ def bind_table(node: exp.Expr, scope: Scope) -> Relation:
             relation = bind_table(node.this, scope)
         case _:
             raise refusal(f"{node.key.upper()} in FROM", node)
-    relation = _aliased(relation, node, scope)
-    for pivot in node.args.get("pivots") or []:
-        relation = _aliased(bind_pivot(relation, pivot, scope), pivot, scope)
+    relation = _pivoted(_aliased(relation, node, scope), node, scope)
     for join in node.args.get("joins") or []:  # a JOIN (b JOIN c …) and a JOIN b JOIN c ON … ON …
         relation = _join(relation, join, scope)
+    return relation
+
+
+def _is_parentheses(node: exp.Subquery) -> bool:
+    """Whether there is nothing of a query in it: what it holds is an item of FROM, with its own alias, joins and pivots."""
+    return {part for part, value in node.args.items() if value} <= {"this", "alias", "joins", "pivots"}
+
+
+def _pivoted(relation: Relation, node: exp.Expr, scope: Scope) -> Relation:
+    """The relation after the PIVOTs and UNPIVOTs that follow a table, or a join."""
+    for pivot in node.args.get("pivots") or []:
+        relation = _aliased(bind_pivot(relation, pivot, scope), pivot, scope)
     return relation
 
 
@@ -180,6 +190,10 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
 
 
 def _join(left: Relation, node: exp.Join, scope: Scope) -> Relation:
+    return _pivoted(_joined(left, node, scope), node, scope)
+
+
+def _joined(left: Relation, node: exp.Join, scope: Scope) -> Relation:
     side, word, method = (str(node.args.get(key) or "").upper() for key in ("side", "kind", "method"))
     kind = KINDS.get((side, "" if word == "OUTER" else word))
     if kind is None or method not in ("", "NATURAL"):

@@ -103,6 +103,8 @@ select t.a from t left anti join u on t.a = u.a and (u.k = 1 or u.x > (select av
 select a, b from t left anti join u on t.a = u.a and u.k > 1
 select a, b from t left semi join u using (a)
 select a, b from t left anti join u on t.a > u.a
+select q.a, q.b, u.k from ((select a, b from t) q left join u on q.a = u.a)
+select count(*) as n from (((select a from t) q cross join u))
 """.strip().splitlines()
 
 GROUPS = """
@@ -350,6 +352,15 @@ select u.* except (u.a), t.* except (a, t.c, n) from t join u on t.a = u.a | sel
 select t.a, t.b, v.k from t join u on t.a = u.a join u v using (a) | select t.a, t.b, v.k from t join u on t.a = u.a join u v on t.a = v.a
 select t.b, q.a, q.k, r.y from t left join (select k as a, k from u) q on t.b = q.k left join (select y as a, y from w) r using (a) | select t.b, q.a, q.k, r.y from t left join (select k as a, k from u) q on t.b = q.k left join (select y as a, y from w) r on r.a = t.a
 select a, b from t join explode(array(1, 2)) as x(a) using (a) | select a, b from t where a in (1, 2)
+select * from (select a, b from t) q join (select a, k from u) r using (a) pivot (count(*) for k in (1 as one, 2 as two)) | select a, b, nullif(count_if(k = 1), 0) as one, nullif(count_if(k = 2), 0) as two from (select t.a, b, k from t join u on t.a = u.a) q group by a, b
+select b, v from (select a, b from t) q join (select a as c, k from u) r on q.a = r.c unpivot (v for name in (a, k)) | select b, v from (select t.b, t.a as v from t join u on t.a = u.a union all select t.b, u.k from t join u on t.a = u.a) q where v is not null
+select p.b, p.one, w.y from (select b from t) q left join (select k from u) r on q.b = r.k pivot (count(*) for k in (1 as one)) p join w on w.k = p.b | select p.b, p.one, w.y from (select b, nullif(count_if(k = 1), 0) as one from t left join u on t.b = u.k group by b) p join w on w.k = p.b
+select * from (select b from t) q cross join (select k from u) r pivot (count(*) for k in (1 as one)) | select b, nullif(count_if(k = 1), 0) as one from t cross join u group by b
+select * from (select a, b from t) q natural join (select a, k from u) r pivot (count(*) for k in (1 as one)) | select a, b, nullif(count_if(k = 1), 0) as one from (select t.a, b, k from t join u on t.a = u.a) q group by a, b
+select * from (select b from t) q, (select k from u) r pivot (count(*) for k in (1 as one)) | select b, nullif(count_if(k = 1), 0) as one from t cross join u group by b
+select * from w, (select b from t) q, (select k as o from u) r unpivot (v for name in (b, o)), (select x from u) x where w.y > 1 | select w.*, name, v, x.x from w cross join (select 'b' as name, b as v from t cross join u union all select 'o', k from t cross join u) q cross join u x where w.y > 1 and v is not null
+select * from (select b from t) q cross join ((select k from u) r pivot (count(*) for k in (1 as one))) | select b, one from t cross join (select nullif(count_if(k = 1), 0) as one from u) r
+select r.k from t join ((select a, k from u) r) on t.a = r.a | select r.k from t join (select a, k from u) r on t.a = r.a
 """.strip().splitlines()
 
 # DuckDB has other names, other types, another column order for USING, or no such construct.
