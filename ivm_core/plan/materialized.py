@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.cte_names import cte_of
 from ivm_core.plan.rewrite import expect_expression
 from ivm_core.plan.statement import position
 
@@ -92,7 +93,8 @@ def _pointed(query: exp.Expression, tables: Mapping[str, str]) -> exp.Expression
     copy = expect_expression(query.copy())
     for node in list(copy.find_all(exp.Table)):
         name = node.name.lower()
-        if node.db or name not in tables or not _is_own(node, copy):
+        meant = cte_of(node)
+        if name not in tables or meant is None or meant.parent is not copy.args["with_"]:
             continue
         called = node.this.copy()
         if node.args.get("alias") is None:
@@ -103,23 +105,3 @@ def _pointed(query: exp.Expression, tables: Mapping[str, str]) -> exp.Expression
         node.set("db", exp.to_identifier(schema, quoted=True))
         node.set("this", exp.to_identifier(table, quoted=True))
     return copy
-
-
-def _is_own(table: exp.Table, query: exp.Expression) -> bool:
-    """Whether a name means a CTE of the query's own WITH, and none of that name further in, nor a table of before it."""
-    node: exp.Expr = table
-    while node is not query and node.parent is not None:
-        above = node.parent
-        if isinstance(above, exp.With):
-            before = above.expressions[: above.expressions.index(node)]
-            found = any(cte.alias.lower() == table.name.lower() for cte in before)
-            if above.parent is query:
-                return found
-            if found:
-                return False
-        elif above is not query and isinstance(clause := above.args.get("with_"), exp.With) and node is not clause:
-            found = any(cte.alias.lower() == table.name.lower() for cte in clause.expressions)
-            if found:
-                return False
-        node = above
-    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ivm_core.errors import InvalidNameError
+from ivm_core.plan.cte_names import cte_of
 
 # Spark reads `format`.`path` as a file, whatever the catalogue says.
 FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml"})
@@ -13,9 +14,8 @@ FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "json", "orc", "
 def tables_of(query: exp.Expression) -> tuple[str, ...]:
     """The tables that a query names, CTEs aside, as ``schema.table`` in lower case. Raises InvalidNameError for a path."""
     names: set[str] = set()
-    qualified: set[str] = set()
     for table in query.find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier):
+        if not isinstance(table.this, exp.Identifier) or cte_of(table) is not None:
             continue
         if table.db.lower() in FILE_FORMATS or "/" in table.name:
             raise InvalidNameError(
@@ -23,7 +23,4 @@ def tables_of(query: exp.Expression) -> tuple[str, ...]:
                 construct=table.name,
             )
         names.add(f"{table.db or 'default'}.{table.name}".lower())
-        if table.db:
-            qualified.add(f"{table.db}.{table.name}".lower())
-    ctes = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    return tuple(sorted(n for n in names if n in qualified or n.removeprefix("default.") not in ctes))
+    return tuple(sorted(names))
