@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import takewhile
 
 from sqlglot import exp
@@ -10,10 +11,11 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
 from ivm_core.plan.choices import settle_aggregates, take_from_one_row
 from ivm_core.plan.comparable import comparable_keys
-from ivm_core.plan.nodes import Aggregate, Limit, Plan, Project, Window
+from ivm_core.plan.nodes import Aggregate, Limit, Named, Plan, Project, Window, operators
 from ivm_core.plan.peers import order_rows, other_columns
+from ivm_core.plan.prune import prune
 from ivm_core.plan.rewrite import transform_up
-from ivm_core.plan.scope import Context, complaint
+from ivm_core.plan.scope import Context, Relation, complaint
 
 _RANDOM = "Its value differs from run to run. Remove it, or store the value in a base table."
 _CLOCK = "Use now(), current_date() or localtimestamp() instead."
@@ -116,13 +118,33 @@ def break_ties(plan: Plan, context: Context) -> Plan:
         match node:
             case Limit(source, order, count, offset) if count != 0 and order:
                 return Limit(source, (*order, *other_columns(source, order)), count, offset)
-            case Window():
+            case Window(_, functions) if not _are_settled(functions, context):
                 return order_rows(node, context)
-            case Aggregate():
+            case Aggregate(_, _, aggregates) if not _are_settled(aggregates, context):
                 return _settle_groups(node, context)
         return node
 
     return transform_up(plan, rule)
+
+
+def settle_choices(relation: Relation, context: Context) -> Relation:
+    """Make the choices of a common table expression that is read more than once, by all of its columns.
+
+    Each use is bound by itself and reads the columns that it needs. By those alone, two uses could take two of equal rows.
+    """
+    whole = prune(relation.plan, frozenset(f.name for f in relation.fields))
+    plan = break_ties(whole, context)
+    if plan == whole:
+        return relation
+    for node in operators(plan):
+        match node:
+            case Window(_, made) | Aggregate(_, _, made):
+                context.settled.update(each.name for each in made)
+    return replace(relation, plan=plan)
+
+
+def _are_settled(columns: tuple[Named, ...], context: Context) -> bool:
+    return bool(columns) and all(each.name in context.settled for each in columns)
 
 
 def _settle_groups(plan: Aggregate, context: Context) -> Plan:

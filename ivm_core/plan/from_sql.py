@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, InvalidNameError
+from ivm_core.plan.cte_names import is_shared
 from ivm_core.plan.determinism import break_ties, check_determinism
 from ivm_core.plan.from_sql_order import bind_limit, order_items, ordinal
 from ivm_core.plan.from_sql_recursive import names_itself
@@ -89,7 +90,7 @@ def _with_ctes(query: exp.Expr, scope: Scope) -> Scope:
         alias = item.args["alias"]
         labels = tuple(part.name for part in alias.args.get("columns") or [])
         recursive = bool(clause.args.get("recursive")) and names_itself(item)
-        cte = Cte(item.this, labels, replace(scope, outer=None), recursive)
+        cte = Cte(item.this, labels, replace(scope, outer=None), recursive, is_shared(item, query))
         scope = replace(scope, ctes={**scope.ctes, alias.name.lower(): cte})
     return scope
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError, UnknownTableError
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
+from ivm_core.plan.determinism import settle_choices
 from ivm_core.plan.from_sql_generators import KNOWN, bind_range, generate
 from ivm_core.plan.from_sql_lateral import join_lateral
 from ivm_core.plan.from_sql_on import join_subqueries
@@ -169,6 +170,8 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
         if cte.recursive:
             return bind_recursive(parts[0], cte)
         relation = scope.context.bind(cte.query, cte.scope)
+        if cte.shared:
+            relation = settle_choices(relation, scope.context)
         if cte.labels and len(cte.labels) != len(relation.fields):
             raise complaint(
                 DefinitionError, f"{node.name!r} lists {len(cte.labels)} columns for {len(relation.fields)}.", node

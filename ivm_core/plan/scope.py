@@ -63,6 +63,7 @@ class Cte:
     labels: tuple[str, ...]
     scope: Scope
     recursive: bool = False  # it reads itself
+    shared: bool = False  # it is read in more than one place
     rounds: Round | None = None  # inside its own step: the rows of the round before
 
 
@@ -76,6 +77,7 @@ class Context:
     hints: dict[str, tuple[str, str]] = field(default_factory=dict)
     subqueries: dict[str, exp.Expr] = field(default_factory=dict)
     recursions: list[str] = field(default_factory=list)
+    settled: set[str] = field(default_factory=set)  # columns of windows and aggregates whose choices are made already
 
     def fresh(self, label: str, alias: str = "") -> str:
         """A provisional column name, unique in the query; ``naming`` replaces it by one made of label and alias."""
