@@ -41,6 +41,10 @@ _CLASSES: dict[type[exp.Expr], str] = {
 }
 _NAMES = {
     **dict.fromkeys(["rand", "random", "randn", "uuid", "shuffle", "uniform", "randstr"], _RANDOM),
+    # These sketches throw dice for the values that they drop.
+    **dict.fromkeys([f"kll_sketch_agg_{of}" for of in ("bigint", "double", "float")], _RANDOM),
+    **dict.fromkeys([f"kll_merge_agg_{of}" for of in ("bigint", "double", "float")], _RANDOM),
+    **dict.fromkeys([f"kll_sketch_merge_{of}" for of in ("bigint", "double", "float")], _RANDOM),
     "current_time": _CLOCK,
     **dict.fromkeys(
         [
