@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import takewhile
 
 from sqlglot import exp
 
@@ -16,9 +15,9 @@ from ivm_core.plan.peers import order_rows, other_columns
 from ivm_core.plan.prune import prune
 from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.scope import Context, Relation, complaint
+from ivm_core.plan.special_words import USE_CLOCK, check_casts
 
 _RANDOM = "Its value differs from run to run. Remove it, or store the value in a base table."
-_CLOCK = "Use now(), current_date() or localtimestamp() instead."
 _SESSION = "Its value depends on who runs the query and where. Remove it."
 _UNSAFE = "It runs code outside Spark SQL."
 
@@ -29,9 +28,9 @@ _CLASSES: dict[type[exp.Expr], str] = {
     exp.Uniform: _RANDOM,
     exp.Randstr: _RANDOM,
     exp.Shuffle: _RANDOM,
-    exp.CurrentTime: _CLOCK,
-    exp.CurrentDatetime: _CLOCK,
-    exp.Localtime: _CLOCK,
+    exp.CurrentTime: USE_CLOCK,
+    exp.CurrentDatetime: USE_CLOCK,
+    exp.Localtime: USE_CLOCK,
     exp.CurrentTimezone: _SESSION,
     exp.CurrentUser: _SESSION,
     exp.SessionUser: _SESSION,
@@ -45,7 +44,7 @@ _NAMES = {
     **dict.fromkeys([f"kll_sketch_agg_{of}" for of in ("bigint", "double", "float")], _RANDOM),
     **dict.fromkeys([f"kll_merge_agg_{of}" for of in ("bigint", "double", "float")], _RANDOM),
     **dict.fromkeys([f"kll_sketch_merge_{of}" for of in ("bigint", "double", "float")], _RANDOM),
-    "current_time": _CLOCK,
+    "current_time": USE_CLOCK,
     **dict.fromkeys(
         [
             "current_user",
@@ -67,7 +66,6 @@ _NAMES = {
     ),
     "measure": "It is for metric views only. Write the aggregate.",
 }
-_SPECIAL_WORDS = frozenset(["now", "today", "tomorrow", "yesterday"])
 _UNSAFE_NAMES = frozenset(["java_method", "reflect", "try_reflect"])
 
 
@@ -90,24 +88,11 @@ def check_determinism(query: exp.Expr) -> None:
             raise complaint(
                 UnsupportedConstruct, f"COLLATE outside WHERE cannot be kept in a view. {advice}", node, "COLLATE"
             )
-        word = _special_word(node)
-        if word:
-            message = f"{word!r} as a date or time cannot be used in a view. {_CLOCK}"
-            raise complaint(NondeterministicError, message, node, word)
         reason = _NAMES.get(name) or _CLASSES.get(type(node))
         if reason:
             name = name or _sql_name(node)
             raise complaint(NondeterministicError, f"{name}() cannot be used in a view. {reason}", node, name)
-
-
-def _special_word(node: exp.Expr) -> str:
-    """``DATE 'today'``: a word that Spark reads as an instant where a date or time is wanted; "" for anything else."""
-    if not isinstance(node, exp.Cast | exp.TsOrDsToDate) or not node.this.is_string:
-        return ""
-    if isinstance(node, exp.Cast) and not node.args["to"].is_type(*exp.DataType.TEMPORAL_TYPES):
-        return ""
-    word = "".join(takewhile(str.isalpha, str(node.this.this).strip().lower()))
-    return word if word in _SPECIAL_WORDS else ""
+    check_casts(query)
 
 
 def break_ties(plan: Plan, context: Context) -> Plan:

@@ -32,6 +32,7 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.prune import prune
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.scope import Context, Cte, Field, Relation, Scope, complaint, refusal, resolve
+from ivm_core.plan.special_words import check_comparisons
 from ivm_core.plan.statement import parse_queries, tokenize
 from ivm_core.plan.types import common_type
 from ivm_core.plan.types_plan import types_of
@@ -58,6 +59,7 @@ def from_sql(query: exp.Expr | str, tables: Mapping[str, TableSchema], default_s
         if f.name not in scanned:  # computed: best called as users see it
             context.hints[f.name] = (f.label, "")
     inner = prune(relation.plan, frozenset(f.name for f in relation.fields))
+    check_comparisons(inner, query)
     inner, names = name_columns(break_ties(inner, context), context.hints)
     return Project(inner, tuple(Named(f.label, column(names[f.name])) for f in relation.fields))
 

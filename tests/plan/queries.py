@@ -43,6 +43,7 @@ select count(1) as c1, a % 2 as par from t group by a % 2
 select s || '-' || s as ss, upper(s) as up, length(s) as le from t
 select a from t where d >= date '2024-01-02' and d < date '2024-01-01' + interval '1' month
 select year(d) as y, month(d) as m, count(*) as n from t group by year(d), month(d)
+select a, case when d > date'2024-01-02' then 'today' else 'now' end as w, coalesce(s, 'yesterday') as v from t where s <> 'today' or s in ('tomorrow', 'x') or s between 'now' and 'z'
 """.strip().splitlines()
 
 JOINS = """
@@ -375,6 +376,7 @@ select a, count(*) as b from t group by a having b > 1 and sum(b) < 9
 select a % 2 as a, count(*) as n from t group by a % 2 having a = 1
 select a, hash(*) as h from t
 select hash(* except (u.a)) as h, array(u.* except (u.x)) as l from t join u on t.a = u.a
+select a, decode(b, 1, 'today', 'later') as w, nvl2(d, 'today', 'never') as v, if(d > date'2024-01-02', 'now', s) as x from t
 select to_json(struct(*)) as j from (select a, b as p from t where c > 1)
 select t.a, hash(u.*) as h, array(u.* except (x)) as l from t join u on t.a = u.a
 select t.b, md5(concat_ws('|', *)) as h from t join u using (a)
