@@ -66,6 +66,8 @@ def _spelled(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.Paren():
             return expect_expression(node.this.copy())
+        case exp.Dot(expression=exp.Identifier() as field):  # of a struct: in any case, quoted or not
+            return exp.Dot(this=node.this.copy(), expression=exp.to_identifier(field.name.lower(), quoted=True))
         case exp.Binary() if isinstance(node, _EITHER_WAY):
             first, second = sorted((node.this, node.expression), key=lambda side: side.sql())
             return node if first is node.this else type(node)(this=first.copy(), expression=second.copy())

@@ -362,6 +362,7 @@ select * from (select b from t) q, (select k from u) r pivot (count(*) for k in 
 select * from w, (select b from t) q, (select k as o from u) r unpivot (v for name in (b, o)), (select x from u) x where w.y > 1 | select w.*, name, v, x.x from w cross join (select 'b' as name, b as v from t cross join u union all select 'o', k from t cross join u) q cross join u x where w.y > 1 and v is not null
 select * from (select b from t) q cross join ((select k from u) r pivot (count(*) for k in (1 as one))) | select b, one from t cross join (select nullif(count_if(k = 1), 0) as one from u) r
 select r.k from t join ((select a, k from u) r) on t.a = r.a | select r.k from t join (select a, k from u) r on t.a = r.a
+select st.P as p, St.p + 1 as q, count(*) as n from (select named_struct('p', a) as st from t) q group by st.p | select a as p, a + 1 as q, count(*) as n from t group by a
 with l as (select a, b, c from t qualify row_number() over (partition by a order by d) = 1) select count(*) as n from l x join l y on x.a <=> y.a where not exists (select 1 from t where t.a <=> x.a and t.b <=> x.b and t.c <=> y.c) | select 0 as n
 with l as (select b, c from t order by d limit 1) select count(*) as n from (select b from l) x cross join (select c from l) y where not exists (select 1 from t where t.b <=> x.b and t.c <=> y.c) | select 0 as n
 with l as (select a, first(b) as b, first(c) as c from t group by a) select count(*) as n from l x join l y on x.a <=> y.a where not exists (select 1 from t where t.a <=> x.a and t.b <=> x.b and t.c <=> y.c) | select 0 as n
