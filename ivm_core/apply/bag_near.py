@@ -136,8 +136,7 @@ def _near(name: str) -> exp.Expr:
 
 def _close(mine: exp.Expr, other: exp.Expr, tolerance: exp.Expr) -> exp.Expr:
     """Finite, and equal up to the tolerance."""
-    distance = _absolute(exp.Sub(this=mine, expression=other))
-    size = call("greatest", _absolute(mine.copy()), _absolute(other.copy()), number(1))
+    distance, size = _apart(mine, other)
     finite = exp.LT(this=distance.copy(), expression=to_type(exp.Literal.string("Infinity"), "double"))
     return exp.and_(finite, exp.LTE(this=distance, expression=exp.Mul(this=tolerance.copy(), expression=size)))
 
@@ -152,9 +151,14 @@ def _distance(name: str) -> exp.Expr:
     """Relative to the larger value, absolute below 1; 0 for equal values, NULL and NaN among them."""
     mine, other = col(name, TARGET), col(name, SOURCE)
     equal = exp.NullSafeEQ(this=mine, expression=other)
-    distance = _absolute(exp.Sub(this=mine.copy(), expression=other.copy()))
-    size = call("greatest", _absolute(mine.copy()), _absolute(other.copy()), number(1))
+    distance, size = _apart(mine.copy(), other.copy())
     return case((equal, to_type(number(0), "double")), otherwise=exp.Div(this=distance, expression=size))
+
+
+def _apart(mine: exp.Expr, other: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    """How far two values are from one another, and what that is seen against: the larger of them, at least 1."""
+    size = call("greatest", _absolute(mine.copy()), _absolute(other.copy()), number(1))
+    return _absolute(exp.Sub(this=mine, expression=other)), size
 
 
 def _absolute(value: exp.Expr) -> exp.Expr:

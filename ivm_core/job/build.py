@@ -95,8 +95,9 @@ def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
     check_rows_match(layout)
     delta = netted(differentiate(layout.stored, changed))
     parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
-    near = tuple(name for name in layout.stored.names if name in approximate_columns(layout.stored))
-    return Write(WriteKind.BAG, "view_changes", columns=layout.stored.names, approximate=near)
+    columns, inexact = layout.stored.names, approximate_columns(layout.stored)
+    near = tuple(name for name in columns if name in inexact)
+    return Write(WriteKind.BAG, "view_changes", columns=columns, approximate=near)
 
 
 def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:

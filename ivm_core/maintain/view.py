@@ -247,10 +247,10 @@ def _run(
     before = session.shared_seconds
     try:
         changed_rows = {} if full else rows_changed_by_table(session, batch)
-        # A repair computes the whole query, though no row of a table changed.
+        # A repair computes the whole query, though no row of a table changed, and mends the rows that are there by now.
         most = None if repair else sum(changed_rows.values()) + most_rows_moved(session, batch)
-        found = None if full or now is None else now.newest if repair else now.state_version  # what is mended, too
-        tag = tag_of(view, batch, run_id, session.time_zone, started_at=found)
+        adds_to = None if full or now is None else now.newest if repair else now.state_version
+        tag = tag_of(view, batch, run_id, session.time_zone, started_at=adds_to)
         applied = _execute(session, spark, view, job, batch, tag, most)
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.

@@ -11,6 +11,8 @@ from typing import Any
 from ivm_airflow.slug import dag_id, report_name
 
 Entry = dict[str, Any]
+TROUBLES = ("unfinished", "failed", "drifted", "unmet")  # any of which fails a run
+_NUMBERS = ("ok", *TROUBLES, "seconds", "rows_changed")
 
 
 def build_report(
@@ -25,7 +27,6 @@ def build_report(
 
     ``unfinished``: the tasks that broke off before they could say anything.
     """
-    broken = list(unfinished)
     checks = {check["view"]: check for check in validated}
     views = [_entry(report, checks.pop(report["view"], None)) for report in maintained]
     views += [
@@ -34,21 +35,16 @@ def build_report(
     failed = [view["view"] for view in views if view["error"]]
     drifted = [view["view"] for view in views if view["validated"] is False and not view["tolerated"]]
     unmet = [view["view"] for view in views if _is_critical(view["broken"]) and not view["tolerated"]]
+    troubles = dict(zip(TROUBLES, (list(unfinished), failed, drifted, unmet), strict=True))
     return {
         **run,
-        "ok": not failed and not drifted and not unmet and not broken,
-        "unfinished": broken,
-        "failed": failed,
-        "drifted": drifted,
-        "unmet": unmet,
+        "ok": not any(troubles.values()),
+        **troubles,
         "seconds": round(sum(view["seconds"] for view in views), 3),
         "rows_changed": sum(view["rows_changed"] for view in views),
         "data_docs": docs,
         "views": views,
     }
-
-
-_NUMBERS = ("ok", "unfinished", "failed", "drifted", "unmet", "seconds", "rows_changed")
 
 
 def summary(report: Mapping[str, Any]) -> Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from ivm_airflow.failures import Permanent
@@ -16,7 +16,6 @@ KEYS = frozenset({"views", "mode", "as_of", "measure_full", "reason"})
 REASON_LENGTH = 500
 # What OpenLineage's provider puts into the parameters of a DAG whose lineage was switched on or off by itself.
 FOREIGN = frozenset({"_selective_enable_ol"})
-CLOCKS_DIFFER = timedelta(minutes=1)  # between the machine that asks and this one
 WITH_INTERVAL = ("scheduled", "backfill")
 
 
@@ -125,6 +124,8 @@ def _views(value: Any, allowed: Collection[str]) -> tuple[str, ...] | None:
 
 
 def _instant(value: Any) -> datetime | None:
+    from ivm_core.batch.clock import is_ahead  # not where DAG files are parsed
+
     if value is None or value == "":
         return None
     try:
@@ -134,7 +135,6 @@ def _instant(value: Any) -> datetime | None:
         raise Permanent(
             f"`as_of` must be an ISO 8601 date and time, such as 2026-11-21T10:00:00Z; it is {value!r:.80}."
         ) from None
-    if instant > datetime.now(UTC) + CLOCKS_DIFFER:
-        # Views of the current time would stand still until then.
+    if is_ahead(instant):
         raise Permanent(f"`as_of` must not be in the future; it is {value!r:.80}. Leave it empty for now.")
     return instant

@@ -149,7 +149,7 @@ def _compare(group: str, due: list[str], placed: Placed | None, context: dict[st
 
 def report(group: str, **context: Any) -> dict[str, Any]:
     """Write the run's report as JSON and as a page. Fails, and the run with it, where a view failed or drifted."""
-    from ivm_airflow.report import build_report, summary, write_report
+    from ivm_airflow.report import TROUBLES, build_report, summary, write_report
     from ivm_core.plan.clock import CLOCK
 
     ti = context["ti"]
@@ -179,11 +179,7 @@ def report(group: str, **context: Any) -> dict[str, Any]:
     numbers = {**summary(document), "json": str(data), "page": str(page)}
     if not document["ok"]:
         ti.xcom_push(key="return_value", value=numbers)
-        named = (
-            f"{what}: {', '.join(document[what])}"
-            for what in ("unfinished", "failed", "drifted", "unmet")
-            if document[what]
-        )
+        named = (f"{what}: {', '.join(document[what])}" for what in TROUBLES if document[what])
         raise Permanent(f"{'; '.join(named)}. See {page}")
     return numbers
 
