@@ -64,7 +64,8 @@ def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -
             return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, "the session has another time zone than before")
         if item.from_version < 0:
             above_view = session.catalog.find_view(item.table) is not None
-            what = "was built anew or shows other rows" if above_view else "was dropped and created again"
+            of_a_table = "was dropped and created again, or put back by a copy"
+            what = "was built anew or shows other rows" if above_view else of_a_table
             return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{item.table} {what}")
     return None
 

@@ -7,10 +7,9 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.maintain.decision import decide_batch, rows_changed_by_table
 from ivm_core.maintain.group import make_cut
 from ivm_core.maintain.model import Forecast, Foretold
-from ivm_core.maintain.next_batch import next_batch
+from ivm_core.maintain.next_batch import needs_batch, next_batch
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import standing
-from ivm_core.maintain.view import needs_batch
 
 SHOWN = 10  # earlier batches
 

@@ -18,12 +18,13 @@ from ivm_core.errors import UPSTREAM_FAILED, BaseTableError, IvmError, UnknownVi
 from ivm_core.maintain.auxiliaries import auxiliaries_of, raised
 from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
+from ivm_core.maintain.next_batch import needs_batch
 from ivm_core.maintain.published import publish
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.slots import below_of, order_of, run_in_order, views_at_once
 from ivm_core.maintain.upkeep import keep_up
-from ivm_core.maintain.view import maintain_view, needs_batch, rewind_view
+from ivm_core.maintain.view import maintain_view, rewind_view
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
 from ivm_core.plan.names import qualify_all

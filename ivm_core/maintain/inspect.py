@@ -80,9 +80,9 @@ class _Lag:
         if start is None:
             return cls(table)
         # Of a view below, the id goes on with how its rows are shown.
-        same = start.table_id.partition("/")[0] == log.table_id()
+        same = start.table_id.partition("/")[0] == log.table_id() and start.version <= newest
         if not same:
-            start = replace(start, version=-1)  # made anew: the view has seen nothing of it
+            start = replace(start, version=-1)  # made anew, or put back: the view has seen nothing of it
         if start.version >= newest:
             return cls(table)
         missed = log.commits(start.version, newest)

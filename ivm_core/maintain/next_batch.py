@@ -10,7 +10,7 @@ from ivm_core.batch.classify import range_class
 from ivm_core.batch.clock import clock_range, version_of
 from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord
-from ivm_core.errors import BaseTableError
+from ivm_core.errors import BaseTableError, Busy
 from ivm_core.maintain.auxiliaries import as_auxiliaries_stand
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, shown_table, standing
@@ -30,7 +30,7 @@ def next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cu
             continue
         target = _target(session, table, cut)
         start = now.of(table) if now is not None else None
-        if start is None or start.table_id != target.table_id:
+        if start is None or start.table_id != target.table_id or _is_gone(session, start, target.version):
             ranges.append(TableRange(table, target.table_id, -1, target.version, CommitClass.REPLACED))
             continue
         end = max(start.version, target.version)
@@ -40,15 +40,41 @@ def next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cu
     return Batch(view.name, next_number(session, view, now), tuple(ranges), view.fingerprint)
 
 
+def has_arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
+    """True where the batch would change nothing, and the state is what this definition's batches left."""
+    none_replaced = all(item.from_version >= 0 for item in batch.ranges)
+    return none_replaced and not batch.changed and not now.touched and now.fingerprint == view.fingerprint
+
+
+def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
+    """Whether a run to the cut has work, or a failure, to report; upstream views as they stand. Needs no JVM on local paths."""
+    now = standing(session, view)
+    if now is None or session.catalog.open_intents(view.name):
+        return True
+    try:
+        return not has_arrived(view, now, next_batch(session, view, now, cut))
+    except (Busy, BaseTableError):
+        return True  # its auxiliaries are on their way, or a table is missing
+
+
+def begins_at(batch: Batch, now: Standing | None) -> bool:
+    """Whether the batch begins where the view stands: from elsewhere it would add rows twice, or leave some out.
+
+    A process that lost its lock, and commits all the same, moves a view between another one's plan and its batch.
+    """
+    stood = {item.table: (item.table_id, item.version) for item in (now.versions if now is not None else ())}
+    return all(stood.get(item.table) == (item.table_id, item.from_version) for item in batch.ranges)
+
+
 def next_number(session: Session, view: ViewRecord, now: Standing | None) -> int:
     """One more than the catalogue and the view's own log know of."""
     return max(session.catalog.last_number(view.view_id), now.number if now else 0) + 1
 
 
-def not_before(item: TableRange, now: Standing) -> TableRange:
+def not_before(session: Session, item: TableRange, now: Standing) -> TableRange:
     """The range starting where the view stands, where that is still the same table. A clock that was ahead comes back."""
     start = now.of(item.table)
-    if start is None or start.table_id != item.table_id:
+    if start is None or start.table_id != item.table_id or _is_gone(session, start, item.to_version):
         return item
     least = min(start.version, version_of(datetime.now(UTC))) if item.table == CLOCK else start.version
     return replace(item, from_version=start.version, to_version=max(least, item.to_version))
@@ -71,6 +97,13 @@ def _clock_range(session: Session, view: ViewRecord, now: Standing | None, cut: 
     version = target.version if target is not None else version_of(cut.as_of or datetime.now(UTC))
     read = {column.source for column in clock_columns(session.compiled(view).plan)}
     return clock_range(read, now.of(CLOCK) if now is not None else None, version, session.time_zone)
+
+
+def _is_gone(session: Session, start: TableVersion, target: int) -> bool:
+    """Whether the table has no such version any more: an older copy of its files came in their place."""
+    if start.table == CLOCK or target >= start.version:
+        return False
+    return session.log(session.location(start.table)).version() < start.version
 
 
 def _target(session: Session, table: str, cut: Cut) -> TableVersion:

@@ -20,13 +20,13 @@ from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.engine.execute import run
 from ivm_core.engine.model import Applied, CommitTag, StateTarget
 from ivm_core.engine.sharing import WORK_CLOCK
-from ivm_core.errors import BaseTableError, Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
+from ivm_core.errors import Busy, ConcurrentCommit, DriftError, HistoryGone, QueryFails
 from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob, WriteKind
 from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.current import as_compiled, locked, mark_built
 from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
-from ivm_core.maintain.next_batch import next_batch, next_number, not_before, same_tables
+from ivm_core.maintain.next_batch import begins_at, has_arrived, next_batch, next_number, not_before, same_tables
 from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
 from ivm_core.maintain.repair import batch_in_place, way_to_repair
 from ivm_core.maintain.rewind import anew, finish, go_back, is_done, where_to
@@ -76,7 +76,7 @@ def maintain_view(
         if now is None:
             return _full(session, view, None, cut, Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
         batch = next_batch(session, view, now, cut)
-        if _arrived(view, now, batch) and policy is not Policy.FULL:
+        if has_arrived(view, now, batch) and policy is not Policy.FULL:
             return nothing_done(view, batch, now.number, WORK_CLOCK.now() - started)
         view = as_compiled(session, view)
         batch = replace(batch, fingerprint=view.fingerprint)
@@ -137,23 +137,6 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
         return _full(session, view, now, cut, way, run_id)
 
 
-def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
-    """Whether a run to the cut has work, or a failure, to report; upstream views as they stand. Needs no JVM on local paths."""
-    now = standing(session, view)
-    if now is None or session.catalog.open_intents(view.name):
-        return True
-    try:
-        return not _arrived(view, now, next_batch(session, view, now, cut))
-    except (Busy, BaseTableError):
-        return True  # its auxiliaries are on their way, or a table is missing
-
-
-def _arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
-    """True where the batch would change nothing, and the state is what this definition's batches left."""
-    none_replaced = all(item.from_version >= 0 for item in batch.ranges)
-    return none_replaced and not batch.changed and not now.touched and now.fingerprint == view.fingerprint
-
-
 def _settle(session: Session, view: ViewRecord) -> Standing | None:
     """Finish the bookkeeping of a batch whose process died after its commit; return where the view stands."""
     now = standing(session, view)
@@ -173,9 +156,10 @@ def _finish(
 ) -> Standing | None:
     """Run a batch that was begun: its number is bound to its versions, whatever the cut says now. Return where the view stands.
 
-    It is abandoned where these versions are gone, or are of other tables by now: the next batch tells what that means.
+    It is abandoned where these versions are gone, or are of other tables by now, and where the view stands elsewhere than
+    where it begins, or has another plan: the next batch tells what that means.
     """
-    if not same_tables(session, batch):
+    if not same_tables(session, batch) or not begins_at(batch, now) or batch.fingerprint != view.fingerprint:
         _abandon(session, view)
         return now
     decision = decide_to_run(session, view, now, batch, policy)
@@ -213,7 +197,7 @@ def _full(
     batch = replace(next_batch(session, view, None, cut), number=next_number(session, view, now))
     if now is not None and not backwards:
         # For a table that is still the same.
-        batch = replace(batch, ranges=tuple(not_before(item, now) for item in batch.ranges))
+        batch = replace(batch, ranges=tuple(not_before(session, item, now) for item in batch.ranges))
     return _run(session, view, batch, decision, run_id)
 
 
@@ -225,7 +209,11 @@ def _run(
     run_id: str | None,
     repair: MaintenanceJob | None = None,
 ) -> MaintenanceReport:
-    now = standing(session, view)
+    now, full = standing(session, view), decision.strategy is Strategy.FULL
+    if not full and not begins_at(batch, now):
+        raise Busy(
+            f"Another run has brought {view.name} elsewhere in this very moment. Nothing was written. Run again."
+        )
     # A query that was compiled for the columns as they are now is what mends a change of them.
     anew = decision.reason is Reason.PLAN_CHANGED or (now is not None and now.fingerprint != view.fingerprint)
     check_columns(session, view, None if anew else now)
@@ -235,7 +223,6 @@ def _run(
     if intent.batch != batch:
         raise Busy(f"Another run began batch {intent.number} of {view.name} in this very moment. Run again.")
     compiled = session.compiled(view)
-    full = decision.strategy is Strategy.FULL
     job = repair or (
         full_job(compiled, decision.reason)
         if full
