@@ -12,6 +12,7 @@ from ivm_core.plan.nodes import Plan, Scan, operators
 # Functions that take an instant, make one, or take text that may hold one. A name too many costs a refresh, one too few a row.
 _OF_TIME = re.compile(
     "time|unix|hour|minute|second|trunc|extract|part|format|window|interval|json|csv|xml|variant|sequence"
+    "|months_between|try_to_date"
 )
 _SHORT_UNITS = frozenset({"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"})
 
@@ -35,6 +36,8 @@ def _makes_instant(node: exp.Expr) -> bool:
             return _is_instant(to.sql("spark")) or "INTERVAL" in to.sql("spark").upper()
         case exp.Interval(unit=unit):
             return unit is None or any(part in _SHORT_UNITS for part in unit.sql().upper().rstrip("S").split(" "))
+        case exp.DateDiff(args={"unit": exp.Expr()}) | exp.TsOrDsToDate(args={"format": exp.Expr()}):
+            return True  # of instants, which the days are taken for; the text may hold a zone
         case exp.Func():
             return _OF_TIME.search(sql_name(node)) is not None
         case _:

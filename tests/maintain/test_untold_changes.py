@@ -75,8 +75,9 @@ def test_a_view_follows_the_query_below_it(engine, spark, tmp_path, applied):
             False,
         ),
         ("SELECT id, day + make_dt_interval(0, 1) AS start FROM untold.e", True),
+        ("SELECT id, datediff(HOUR, DATE '2025-07-01', day) AS hours FROM untold.e", True),
     ],
-    ids=["groups", "rows", "dates only", "intervals"],
+    ids=["groups", "rows", "dates only", "intervals", "hours between days"],
 )
 def test_rows_of_two_time_zones_do_not_mix(engine, spark, query, depends):
     before = spark.conf.get(ZONE)
