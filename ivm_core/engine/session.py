@@ -61,6 +61,12 @@ SESSION_CONF = {
     # 1582-10-05 to 14, and 2011-12-30 on Samoa's clock: a deletion of such a row would look for another one.
     "spark.sql.datetime.java8API.enabled": "true",
 }
+# Settings of others that would make a view wrong without a word, and how.
+_HARMFUL = {
+    "spark.sql.files.ignoreMissingFiles": "the rows of files that are gone would be left out",
+    "spark.sql.files.ignoreCorruptFiles": "the rows of files that cannot be read would be left out",
+    "spark.sql.parser.escapedStringLiterals": "rows would be looked up by other texts where these hold a quote or a backslash",
+}
 _LOCAL_SHUFFLE_PARTITIONS_PER_CORE = 1
 _JAVA_ADVICE = (
     "Install a Java runtime: `sudo apt-get install openjdk-17-jre-headless` (Debian, Ubuntu), "
@@ -85,6 +91,7 @@ def open_session(settings: Settings) -> SparkSession:
     for key, value in session_conf(settings).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    _refuse_harmful(session)
     _quieten()
     session.sparkContext.setLogLevel("ERROR")
     return session
@@ -93,6 +100,7 @@ def open_session(settings: Settings) -> SparkSession:
 def prepare_session(spark: SparkSession, settings: Settings) -> None:
     """Check that a session opened by somebody else can do Delta, and set what a batch relies on."""
     _quieten()
+    _refuse_harmful(spark)
     for key, value in SESSION_CONF.items():
         spark.conf.set(key, value)
     extensions = spark.conf.get("spark.sql.extensions", "") or ""
@@ -104,6 +112,15 @@ def prepare_session(spark: SparkSession, settings: Settings) -> None:
         )
     if settings.spark.shuffle_partitions is not None:
         spark.conf.set("spark.sql.shuffle.partitions", str(settings.spark.shuffle_partitions))
+
+
+def _refuse_harmful(spark: SparkSession) -> None:
+    for key, harm in _HARMFUL.items():
+        if str(spark.conf.get(key, "false")).lower() == "true":
+            raise EnvironmentProblem(
+                f"In the Spark session {key} is true: {harm}, and views would be wrong. Nothing was changed. Take the setting "
+                "away, or give the views a session without it."
+            )
 
 
 def session_conf(settings: Settings) -> dict[str, str]:
@@ -197,6 +214,8 @@ def _connect(settings: Settings) -> SparkSession:
                 f"The Spark Connect server at {server} does not let a client set {key}: set it where the server is started, "
                 "and take it out of the settings' or the connection's Spark configuration."
             ) from error
+    if settings.spark.conf.keys() & _HARMFUL.keys():
+        _refuse_harmful(session)
     return session
 
 

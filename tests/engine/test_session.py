@@ -102,6 +102,34 @@ def test_a_token_of_a_connect_url_is_not_shown() -> None:
     assert session._without_token("sc://host:15002/;token=secret") == "sc://host:15002"
 
 
+class OpenedByOthers:
+    """A session as far as it is asked for its settings."""
+
+    def __init__(self, **settings: str) -> None:
+        self.conf = self
+        self.settings = {"spark.sql.extensions": session.DELTA_CONF["spark.sql.extensions"], **settings}
+
+    def get(self, key: str, default: str | None = None) -> str | None:
+        return self.settings.get(key, default)
+
+    def set(self, key: str, value: str) -> None:
+        self.settings[key] = value
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "spark.sql.files.ignoreMissingFiles",
+        "spark.sql.files.ignoreCorruptFiles",
+        "spark.sql.parser.escapedStringLiterals",
+    ],
+)
+def test_a_session_in_which_views_would_be_wrong_is_refused(setting: str) -> None:
+    session.prepare_session(OpenedByOthers(**{setting: "false"}), Settings())  # type: ignore[arg-type]
+    with pytest.raises(EnvironmentProblem, match=setting):
+        session.prepare_session(OpenedByOthers(**{setting: "True"}), Settings())  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("variable", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"])
 def test_what_is_chosen_outside_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setattr("sys.prefix", str(tmp_path))  # without archived classes
