@@ -52,7 +52,8 @@ class SparkLog:
         return int(self._detail["sizeInBytes"] or 0), int(self._detail["numFiles"] or 0)
 
     def history(self, limit: int) -> list[dict[str, Any]]:
-        return self._history(limit)
+        # Others may have committed since: their commits would be the first of so many.
+        return self._history(limit, f"version <= {self._version}")
 
     def transaction_version(self, app_id: str) -> int | None:
         """Searched in the commits still in the log, then in the checkpoints."""
@@ -68,10 +69,11 @@ class SparkLog:
                 return int(row["version"])
         return None
 
-    def _history(self, limit: int) -> list[dict[str, Any]]:
+    def _history(self, limit: int, condition: str = "true") -> list[dict[str, Any]]:
         # The timestamp is taken as a number, so that no session time zone comes in between.
         rows = (
             self._describe("history")
+            .where(condition)
             .selectExpr(
                 "version",
                 "unix_millis(timestamp) AS timestamp",

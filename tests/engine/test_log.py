@@ -210,6 +210,19 @@ def test_both_ways_tell_the_same(spark: SparkSession, warehouse: Path) -> None:
 
 
 @pytest.mark.spark
+def test_the_newest_commit_of_a_version_though_others_follow(spark: SparkSession, warehouse: Path) -> None:
+    path = str(warehouse / "followed")
+    spark.range(3).write.format("delta").option("userMetadata", "one").save(path)
+    log = TableLog(path, spark)
+    log._table = SparkLog(spark, path)
+    for _ in range(3):
+        spark.range(3).write.format("delta").mode("append").option("userMetadata", "later").save(path)
+    assert [commit.user_metadata for commit in log.newest_first(at_first=1)] == ["one"]
+    assert [commit.version for commit in log.commits(-1, 0)] == [0]
+    shutil.rmtree(path)
+
+
+@pytest.mark.spark
 def test_a_folder_with_a_per_cent_sign_is_read_through_spark(spark: SparkSession, warehouse: Path) -> None:
     path = str(warehouse / "per%20cent")
     spark.range(3).write.format("delta").save(path)
