@@ -69,6 +69,7 @@ def compare(
     started, coverage = time.monotonic(), 1.0
     full_seconds = None
     with typed_failures(view.location), ChangeCache(spark, settings) as cache:
+        cache.snapshots.leave_to_spark()
         bindings = cache.bindings
         scratch = _scratch_location(settings, name)
         try:

@@ -36,6 +36,11 @@ class Snapshots:
         self.seconds = ThreadSeconds()  # on keeping small tables
         self._kept: dict[tuple[str, int], tuple[frozenset[str], DataFrame]] = {}
         self._plain: dict[tuple[str, int], PlainTable | None] = {}
+        self._by_spark = False
+
+    def leave_to_spark(self) -> None:
+        """Let Spark read all rows from now on: what this process misread in a batch it would misread in a check of it."""
+        self._by_spark = True
 
     def stored(self, location: str, version: int) -> DataFrame:
         """The rows of the Delta table at the location, hidden columns included."""
@@ -58,7 +63,7 @@ class Snapshots:
         It gives None where that is better left to Spark. Names of ``columns`` and keys are in lower case.
         """
         plain = self._plain_table(relation.location, version) if relation.visible_sql is None else None
-        if plain is None or not tasks_run_here(self.spark):
+        if plain is None or self._by_spark or not tasks_run_here(self.spark):
             return lambda: None
         types = {name.lower(): type_ for name, type_ in relation.columns}
         return partial(look_up, plain, types, frozenset(columns), alternatives)

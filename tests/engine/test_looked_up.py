@@ -11,9 +11,11 @@ import deltalake
 import pyarrow as pa
 import pytest
 
-from ivm_core.engine import looked_up
+from ivm_core.engine import looked_up, snapshots
 from ivm_core.engine.looked_up import look_up
+from ivm_core.engine.model import Relation
 from ivm_core.engine.plain_files import PlainTable
+from ivm_core.engine.snapshots import Snapshots
 
 TYPES = {
     "k": "bigint",
@@ -96,3 +98,15 @@ def test_what_is_left_to_spark(table: PlainTable, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(looked_up, "MOST_ROWS", 100)
     monkeypatch.setattr(looked_up, "MOST_BYTES", 7)
     assert found(table, {"part"}, {"name": pa.array(["b"])}) is None
+
+
+def test_a_comparison_reads_nothing_by_this_process(
+    table: PlainTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "tasks_run_here", lambda _: True)
+    columns = tuple((name, type_) for name, type_ in TYPES.items() if name != "l")
+    relation = Relation("s.t", str(tmp_path / "t"), "id", columns)
+    reading = Snapshots(None)  # type: ignore[arg-type]
+    assert reading.looked_up(relation, 2, {"k"}, [{}])().num_rows == len(ROWS)  # type: ignore[union-attr]
+    reading.leave_to_spark()
+    assert reading.looked_up(relation, 2, {"k"}, [{}])() is None
