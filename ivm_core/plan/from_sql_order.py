@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlglot import exp
@@ -12,6 +14,12 @@ from ivm_core.plan.correlation import join_outer_values, sides_of
 from ivm_core.plan.nodes import Filter, Limit, Named, Window, column
 from ivm_core.plan.rewrite import both, expect_expression
 from ivm_core.plan.scope import Relation, Scope, complaint, refusal
+
+_ARITHMETIC: dict[type[exp.Expr], Callable[[int, int], int]] = {
+    exp.Add: operator.add,
+    exp.Sub: operator.sub,
+    exp.Mul: operator.mul,
+}
 
 
 def order_items(query: exp.Expr, width: int) -> list[exp.Expression]:
@@ -91,14 +99,38 @@ def row_count(query: exp.Expr, clause: str) -> int | None:
     value = node.args.get("expression") or node.args.get("count")
     if isinstance(value, exp.Var) and value.name.upper() == "ALL":
         return None
-    if (
-        isinstance(node, exp.Fetch)
-        or not isinstance(value, exp.Literal)
-        or value.is_string
-        or not str(value.this).isdigit()
-    ):
+    count = _constant(value) if isinstance(value, exp.Expr) and not isinstance(node, exp.Fetch) else None
+    if count is None:
         raise refusal(f"{clause.upper()} with an expression", node, "Write a number.")
-    return int(value.this)
+    if not 0 <= count < 2**31:
+        raise complaint(DefinitionError, f"{clause.upper()} {count}: Spark counts from 0 to 2147483647.", node, clause)
+    return count
+
+
+def _constant(value: exp.Expr) -> int | None:
+    """The whole number that is computed from whole numbers by + - and *; None of anything else.
+
+    Spark wants an INT: neither ``10 / 2``, which is a fraction, nor ``10 div 2``, a BIGINT.
+
+    >>> from sqlglot import parse_one
+    >>> [_constant(parse_one(text, dialect="spark")) for text in ("2 * (3 + 4)", "7 - -1", "4 / 2", "'2'")]
+    [14, 8, None, None]
+    """
+    match value:
+        case exp.Paren(this=inner):
+            return _constant(inner)
+        case exp.Neg(this=inner):
+            count = _constant(inner)
+            return None if count is None else -count
+        case exp.Add() | exp.Sub() | exp.Mul():
+            one, other = _constant(value.left), _constant(value.right)
+            if one is None or other is None:
+                return None
+            return _ARITHMETIC[type(value)](one, other)
+        case exp.Literal(is_string=False) if str(value.this).isdigit():
+            return int(value.this)
+        case _:
+            return None
 
 
 def _with_key(item: exp.Expression, key: exp.Expression) -> exp.Expression:

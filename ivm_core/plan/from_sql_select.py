@@ -13,7 +13,7 @@ from ivm_core.plan.correlation import join_outer_values, sides_of, take_outer_va
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
-from ivm_core.plan.from_sql_order import bind_limit, order_items, ordinal
+from ivm_core.plan.from_sql_order import bind_limit, order_items, ordinal, row_count
 from ivm_core.plan.from_sql_tables import bind_from
 from ivm_core.plan.from_sql_time_windows import place_windows
 from ivm_core.plan.from_sql_windows import add_windows, name_windows
@@ -92,7 +92,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     if defaults and block.correlated:
         if having is not late or any(part.find(exp.Placeholder) for part in (*written, *((late,) if late else ()))):
             raise refusal("a subquery or outer reference beside an aggregate in a correlated subquery", select)
-        if select.args.get("offset") or (select.args.get("limit") and not _takes_a_row(select.args["limit"])):
+        if select.args.get("offset") or row_count(select, "limit") == 0:
             raise refusal("LIMIT 0 or OFFSET of the one row of a correlated aggregate", select, "Leave it out.")
         return _values_relation(block, items, bound, defaults, late)
     taken = take_outer_values(block, [*bound, *sort])
@@ -107,11 +107,6 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         at_most_one_row=(single or source.at_most_one_row) and not block.correlated,
     )
     return bind_limit(relation, select, sort, scope)
-
-
-def _takes_a_row(limit: exp.Expr) -> bool:
-    count = limit.expression
-    return isinstance(count, exp.Literal) and str(count.this).isdigit() and int(count.this) > 0
 
 
 def _bind_filter(select: exp.Select, clause: str, scope: Scope) -> exp.Expression | None:

@@ -13,6 +13,7 @@ from sqlglot import exp
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
 from ivm_core.plan.from_sql_aggregates import has_aggregate
+from ivm_core.plan.from_sql_order import row_count
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
 from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression, substitute, value_where
 from ivm_core.plan.scope import Relation, Scope, refusal
@@ -103,10 +104,8 @@ def _without_output(query: exp.Expr) -> exp.Expr:
     """EXISTS asks for rows only: the SELECT list of a plain query, DISTINCT, ORDER BY and LIMIT n ≥ 1 do not matter."""
     if not isinstance(query, exp.Select):
         return query
-    limit = query.args.get("limit")
-    count = limit.expression if isinstance(limit, exp.Limit) else None
     query = query.copy()
-    if query.args.get("offset") is None and (limit is None or (isinstance(count, exp.Literal) and int(count.this) > 0)):
+    if query.args.get("offset") is None and row_count(query, "limit") != 0:
         query.set("limit", None)
         query.set("order", None)
         query.set("distinct", None)

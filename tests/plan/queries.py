@@ -333,6 +333,10 @@ select * from u union all select * from u where k > 1 order by all desc limit 3
 (select * from u) except (select * from u where x > 1) order by all limit 2
 select t.a, l.m from t, lateral (select u.k + (select max(y) from w) as m from u where u.a = t.a order by m, u.x limit 1) l
 select a from t order by a
+select a, b from t order by a, b, c, s, d, n limit (2 + 3) * 2 - 7 offset 2 - 1
+select a from t where b in (select k from u where u.a = t.a order by k desc, x limit 1 + 1)
+select a from t where exists (select k from u where u.a = t.a limit 1 + 1) or exists (select 1 from w where w.k = t.b limit 2 - 2)
+select a, (select max(k) from u where u.a = t.a limit 2 - 1) as m from t
 select a from t limit 0
 select a from t where not exists (select 1 from u where u.a = t.a limit 0)
 select a, (select x from u where u.a = t.a limit 0) as x from t
