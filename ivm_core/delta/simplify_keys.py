@@ -14,6 +14,7 @@ from sqlglot import exp
 from ivm_core.delta.differentiate import common_partition
 from ivm_core.delta.keys import is_keys, is_restriction
 from ivm_core.delta.simplify_columns import prune_columns
+from ivm_core.plan.empty import is_empty
 from ivm_core.plan.join_chain import join_all, join_chain
 from ivm_core.plan.join_graph import equal_columns, equality
 from ivm_core.plan.nodes import (
@@ -181,13 +182,14 @@ def _sink(source: Plan, keys: Plan, condition: exp.Expression | None) -> Plan | 
 
 
 def _restricted(side: Plan, keys: Plan, parts: tuple[exp.Expression, ...]) -> Plan:
-    """``side ⋉ πK`` by the conditions over the side's columns, unless it is there already or is no weaker than K.
+    """``side ⋉ πK`` by the conditions over the side's columns, unless it is there already, has no row to drop, or is no weaker
+    than K.
 
     By K's columns too: ``s.b > 0`` alone keeps as many rows as the side has, whatever is in K.
     """
     local = [p for p in parts if (names := references(p) - set(keys.names)) and names <= set(side.names)]
     condition = both(*local)
-    if condition is None or len(local) == len(parts) or not references(condition) & set(keys.names):
+    if is_empty(side) or condition is None or len(local) == len(parts) or not references(condition) & set(keys.names):
         return side
     part = _columns_of(keys, references(condition))
     if _is_restricted_by(side, part, condition):
@@ -198,7 +200,7 @@ def _restricted(side: Plan, keys: Plan, parts: tuple[exp.Expression, ...]) -> Pl
 def _transfer(restricted: Plan, other: Plan, join: Join) -> Plan:
     """``other ⋉ K`` for every K that restricts a column which the join makes equal to one of ``other``."""
     known = {found.name: found for found in restrictions(restricted)}
-    if not known:
+    if not known or is_empty(other):
         return other
     types = types_of(other)
     matches: dict[Plan, dict[str, exp.Expression]] = {}

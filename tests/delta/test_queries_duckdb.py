@@ -44,6 +44,7 @@ select c, first(c) filter (where b > 1) as f, last(a) filter (where a = 1) as l 
 select r.a, s.b from r left join s on r.a = s.a and s.b in (select b from t)
 select a, (select count(*) from s where s.a = r.a having count(*) <> 1) as n from r where exists (select 1 from t where t.b = r.b having max(c) is null)
 select a, (select s.b + r.b from s where s.a = r.a order by s.b limit 1) as m from r where a in (select t.b * r.b from t)
+select q.a, l.c from (select distinct r.a, s.b from r left join (select * from s where false) s on s.a = r.a) q left join (select b, max(c) as c from t group by b) l on l.b = q.a
 with recursive e(x) as (select a from r where b > 0 union all select e.x + 1 from e where e.x < 3) select x from e
 with recursive e(x, d) as (select a, 0 from r union all select s.b, d + 1 from e join s on s.a = e.x and d < 3) select x, d from e
 with recursive e(x) as (select a from r union all select s.b from e join s on s.a = e.x and s.b < s.a) select x, count(*) as n from e group by x
