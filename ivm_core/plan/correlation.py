@@ -1,14 +1,16 @@
-"""The conditions between a grouped subquery and the query around it become further keys of its groups."""
+"""The conditions between a subquery and the query around it: further keys of its groups, or joins with the values outside."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from ivm_core.plan.block import Block
-from ivm_core.plan.nodes import Distinct, Join, Named, Plan, Project, column, references
+from ivm_core.plan.nodes import Distinct, Filter, Join, JoinKind, Named, Plan, Project, column, keep, references
 from ivm_core.plan.rewrite import both, expect_expression, substitute
 from ivm_core.plan.schema import type_of, types_of
-from ivm_core.plan.scope import refusal
+from ivm_core.plan.scope import Relation, Scope, refusal
 from ivm_core.plan.types import tells_apart
 
 
@@ -68,8 +70,7 @@ def join_outer_values(block: Block, conditions: list[exp.Expression]) -> list[ex
 
 def take_outer_values(block: Block, expressions: list[exp.Expression]) -> list[exp.Expression]:
     """The expressions over the block's plan alone, which is joined with the values of the enclosing query that they name."""
-    inside = set(block.plan.names)
-    if all(references(part) <= inside for part in expressions):
+    if all(references(part) <= set(block.plan.names) for part in expressions):
         return expressions
     named = [*block.correlated, *expressions]
     equalities, inner = _join_outer_values(block, block.correlated, named)
@@ -77,18 +78,65 @@ def take_outer_values(block: Block, expressions: list[exp.Expression]) -> list[e
     return [substitute(part, inner) for part in expressions]
 
 
+def keep_empty_groups(block: Block, defaults: Mapping[str, exp.Expression]) -> None:
+    """The row of an aggregate that finds nothing, added to the block's plan: its groups, joined to all values of the outer
+    columns. ``defaults``: aggregates → what they give for no rows."""
+    groups = block.plan
+    equalities, inner = _join_outer_values(block, block.correlated, block.correlated, JoinKind.LEFT)
+    kept = tuple(value.name for value in inner.values())
+    whole = tuple(Named(name, defaults.get(name, column(name))) for name in groups.names)
+    block.plan, block.correlated = Project(block.plan, (*keep(kept), *whole)), list(equalities)
+
+
+def with_own_rows(relation: Relation, scope: Scope) -> Relation:
+    """A relation whose ``values`` are columns of its plan: there is a row, or HAVING drops it, for all values of the outer
+    columns that it names; the join with the enclosing query then takes it as it is.
+
+    ``scope``: that of the query which the relation is."""
+    if not relation.values:
+        return relation
+    having = [relation.having] if relation.having is not None else []
+    block = Block(scope, relation.plan)
+    named = [*relation.correlated, *relation.values, *having]
+    equalities, inner = _join_outer_values(block, list(relation.correlated), named, JoinKind.LEFT)
+    for part in having:
+        block.plan = Filter(block.plan, substitute(part, inner))
+    kept = tuple(value.name for value in inner.values())
+    fields = zip(relation.fields, relation.values, strict=True)
+    made = tuple(Named(field.name, substitute(value, inner)) for field, value in fields)
+    plan = Project(block.plan, (*keep(kept), *made))
+    return Relation(plan, relation.fields, tuple(equalities), at_most_one_row=True)
+
+
 def _join_outer_values(
-    block: Block, conditions: list[exp.Expression], named: list[exp.Expression]
+    block: Block, conditions: list[exp.Expression], named: list[exp.Expression], kind: JoinKind = JoinKind.INNER
 ) -> tuple[list[exp.NullSafeEQ], dict[str, exp.Expression]]:
     """Join the values of the enclosing query's columns in ``named``, by the conditions; also returns what stands for each."""
+    outside = {name for part in named for name in references(part)} - set(block.plan.names)
+    return join_values_of(block, sorted(outside), conditions, named[0], kind)
+
+
+def join_values_of(
+    block: Block,
+    outside: list[str],
+    conditions: list[exp.Expression],
+    named: exp.Expression,
+    kind: JoinKind = JoinKind.INNER,
+) -> tuple[list[exp.NullSafeEQ], dict[str, exp.Expression]]:
+    """Join the distinct values that the enclosing query has of these columns, by the conditions.
+
+    Returns what is left to compare, and what stands for each column inside. ``named``: where they are named, for complaints.
+    """
     around = block.scope.around
-    outside = sorted({name for part in named for name in references(part)} - set(block.plan.names))
     if around is None or not set(outside) <= set(around.names):
-        raise refusal("a subquery that refers past the query around it", named[0], "Join the tables instead.")
+        raise refusal("a subquery that refers past the query around it", named, "Join the tables instead.")
     context = block.scope.context
     values = {name: context.fresh(*context.hints[name]) for name in outside}
     domain = Distinct(Project(around, tuple(Named(value, column(name)) for name, value in values.items())))
     inner: dict[str, exp.Expression] = {name: column(value) for name, value in values.items()}
-    block.plan = Join(domain, block.plan, condition=both(*(substitute(part, inner) for part in conditions)))
+    condition = both(*(substitute(part, inner) for part in conditions))
+    if condition is None and kind != JoinKind.INNER:
+        condition = exp.true()
+    block.plan = Join(domain, block.plan, kind, condition)
     equalities = [exp.NullSafeEQ(this=column(value), expression=column(name)) for name, value in values.items()]
     return equalities, inner

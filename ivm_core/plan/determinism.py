@@ -10,7 +10,7 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
 from ivm_core.plan.choices import settle_aggregates, take_from_one_row
 from ivm_core.plan.comparable import comparable_keys
-from ivm_core.plan.nodes import Aggregate, Limit, Named, Plan, Project, Window, operators
+from ivm_core.plan.nodes import Aggregate, Limit, Named, Plan, Project, Window, operators, references
 from ivm_core.plan.peers import order_rows, other_columns
 from ivm_core.plan.prune import prune
 from ivm_core.plan.rewrite import transform_up
@@ -121,7 +121,8 @@ def settle_choices(relation: Relation, context: Context) -> Relation:
 
     Each use is bound by itself and reads the columns that it needs. By those alone, two uses could take two of equal rows.
     """
-    whole = prune(relation.plan, frozenset(f.name for f in relation.fields))
+    compared = {name for part in relation.correlated for name in references(part)} & set(relation.plan.names)
+    whole = prune(relation.plan, frozenset(f.name for f in relation.fields) | compared)
     plan = break_ties(whole, context)
     if plan == whole:
         return relation

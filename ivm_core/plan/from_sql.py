@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, InvalidNameError
+from ivm_core.plan.correlation import with_own_rows
 from ivm_core.plan.cte_names import is_shared
 from ivm_core.plan.determinism import break_ties, check_determinism
 from ivm_core.plan.from_sql_order import bind_limit, order_items, ordinal
 from ivm_core.plan.from_sql_recursive import names_itself
 from ivm_core.plan.from_sql_select import bind_select
+from ivm_core.plan.from_sql_sets import bind_set_operation
 from ivm_core.plan.from_sql_tables import bind_table, bind_values
 from ivm_core.plan.names import DEFAULT_SCHEMA
 from ivm_core.plan.naming import name_columns
 from ivm_core.plan.nodes import (
     HIDDEN_PREFIX,
-    Distinct,
     Named,
     Plan,
     Project,
     Scan,
-    SetKind,
-    SetOperation,
-    UnionAll,
     column,
     walk,
 )
@@ -34,8 +32,6 @@ from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.scope import Context, Cte, Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.special_words import check_comparisons
 from ivm_core.plan.statement import parse_queries, tokenize
-from ivm_core.plan.types import common_type
-from ivm_core.plan.types_plan import types_of
 
 
 def from_sql(query: exp.Expr | str, tables: Mapping[str, TableSchema], default_schema: str = DEFAULT_SCHEMA) -> Plan:
@@ -75,7 +71,7 @@ def bind_query(query: exp.Expr, scope: Scope) -> Relation:
         case exp.Select():
             return bind_select(query, scope)
         case exp.SetOperation():
-            return _ordered(_set_operation(query, scope), query, scope)
+            return _ordered(bind_set_operation(query, scope), query, scope)
         case exp.Values():
             return _ordered(bind_values(query, scope), query, scope)
         case exp.Table():
@@ -92,61 +88,15 @@ def _with_ctes(query: exp.Expr, scope: Scope) -> Scope:
         alias = item.args["alias"]
         labels = tuple(part.name for part in alias.args.get("columns") or [])
         recursive = bool(clause.args.get("recursive")) and names_itself(item)
-        cte = Cte(item.this, labels, replace(scope, outer=None), recursive, is_shared(item, query))
+        cte = Cte(item.this, labels, scope, recursive, is_shared(item, query))
         scope = replace(scope, ctes={**scope.ctes, alias.name.lower(): cte})
     return scope
 
 
-def _set_operation(node: exp.SetOperation, scope: Scope) -> Relation:
-    """UNION, INTERSECT, EXCEPT, with and without ALL; both sides are brought under the left side's labels."""
-    left, right = bind_query(node.left, scope), bind_query(node.right, scope)
-    if left.correlated or right.correlated or left.values or right.values:
-        raise refusal("a set operation in a correlated subquery", node)
-    labels = [f.label for f in left.fields]
-    others = {f.label.lower(): f for f in right.fields}
-    if node.args.get("by_name"):
-        if set(others) != {label.lower() for label in labels}:
-            raise complaint(DefinitionError, "UNION BY NAME needs the same columns on both sides.", node, "UNION")
-        right = replace(right, fields=tuple(others[label.lower()] for label in labels))
-    if len(left.fields) != len(right.fields):
-        message = f"{node.key.upper()} has {len(left.fields)} columns on its left and {len(right.fields)} on its right."
-        raise complaint(DefinitionError, message, node, node.key.upper())
-    names = [scope.context.fresh(f.label, scope.context.hints[f.name][1]) for f in left.fields]
-    one, other = _under_common_types(left, right, names)
-    distinct = bool(node.args.get("distinct"))
-    match node:
-        case exp.Union():
-            plan: Plan = Distinct(UnionAll((one, other))) if distinct else UnionAll((one, other))
-        case exp.Intersect():
-            plan = SetOperation(one, other, SetKind.INTERSECT, all=not distinct)
-        case exp.Except():
-            plan = SetOperation(one, other, SetKind.EXCEPT, all=not distinct)
-        case _:
-            raise refusal(node.key.upper(), node)
-    return Relation(plan, tuple(Field(label, name) for label, name in zip(labels, names, strict=True)))
-
-
-def _under_common_types(left: Relation, right: Relation, names: Sequence[str]) -> tuple[Plan, Plan]:
-    """Both sides under the same names, and cast where Spark would: a rewriting that drops one side keeps the other's type.
-
-    Where a type is not certain here, the cast is left to Spark.
-    """
-    own, others = ([types_of(side.plan)[field.name] for field in side.fields] for side in (left, right))
-    common = [common_type(one, other) for one, other in zip(own, others, strict=True)]
-    return _cast(left, own, common, names), _cast(right, others, common, names)
-
-
-def _cast(side: Relation, types: Sequence[str | None], wanted: Sequence[str | None], names: Sequence[str]) -> Project:
-    """The side's fields under other names, each of the wanted type where that is known and another."""
-    columns = (
-        column(field.name) if wider in (None, type_) else exp.cast(column(field.name), wider, dialect="spark")
-        for field, type_, wider in zip(side.fields, types, wanted, strict=True)
-    )
-    return Project(side.plan, tuple(Named(name, made) for name, made in zip(names, columns, strict=True)))
-
-
 def _ordered(relation: Relation, query: exp.Expr, scope: Scope) -> Relation:
     """ORDER BY with LIMIT over something that is not a SELECT: only output columns can be named."""
+    if query.args.get("limit") or query.args.get("offset"):
+        relation = with_own_rows(relation, scope)
     scope = replace(scope, fields=relation.fields)
     order = []
     for item in order_items(query, len(relation.fields)):

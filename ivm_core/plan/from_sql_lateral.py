@@ -7,12 +7,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.errors import UnsupportedConstruct
+from ivm_core.plan.correlation import with_own_rows
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_on import join_subqueries
 from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import Distinct, Filter, Join, JoinKind, Named, Plan, Project, column, keep
 from ivm_core.plan.rewrite import both, value_where
-from ivm_core.plan.scope import Relation, Scope, refusal, resolve
+from ivm_core.plan.scope import Relation, Scope, refusal, resolve, without_parentheses
 from ivm_core.plan.subqueries import check_reach
 
 # The clauses of a SELECT that look at more rows than one; the last three do so for each value of its outer columns too.
@@ -33,8 +34,7 @@ def join_lateral(
     A subquery that only joins, filters and computes is one over the rows of the left side itself. ``on``: the condition
     of a LEFT JOIN.
     """
-    if isinstance(query, exp.Subquery) and isinstance(query.this, exp.Select) and query.this == query.unnest():
-        query = query.this
+    query = without_parentheses(query)
     try:
         return _join_by_conditions(left, query, scope, kind, qualifier, labels, on)
     except UnsupportedConstruct:
@@ -58,14 +58,14 @@ def _join_by_conditions(
         fields = (*left.fields, *inner.qualified(qualifier, labels))
         return Relation(inner.plan, fields, (*left.correlated, *inner.correlated))
     inner = scope.context.bind(query, around)
+    if on is not None:
+        inner = with_own_rows(inner, around)
     required = inner.having if kind == JoinKind.INNER else None
     if inner.values:
         kind = JoinKind.LEFT
     fields = inner.qualified(qualifier, labels)
     condition = both(*inner.correlated)
     check_reach(condition, left.plan, inner.plan, query)
-    if on is not None and inner.values:
-        raise refusal("the ON of a LEFT JOIN with an aggregate of all rows", on, "Filter in the query around it.")
     plan = _join(left.plan, inner.plan, kind, condition, on, replace(scope, fields=(*left.fields, *fields)))
     if required is not None:
         plan = Filter(plan, required)

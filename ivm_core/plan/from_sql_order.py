@@ -46,9 +46,11 @@ def ordinal(key: exp.Expr, count: int, clause: str) -> int | None:
 def bind_limit(relation: Relation, query: exp.Expr, order: list[exp.Expression], scope: Scope) -> Relation:
     """LIMIT and OFFSET over an already bound order."""
     count, offset = row_count(query, "limit"), row_count(query, "offset") or 0
-    if count is None and not offset:
+    if relation.at_most_one_row and offset:
+        count, offset = 0, 0
+    if (count is None and not offset) or (count and relation.at_most_one_row and relation.correlated):
         return relation
-    if not order and count != 0 and not (relation.at_most_one_row and not offset):
+    if not order and count != 0 and not relation.at_most_one_row:
         raise complaint(
             NondeterministicError,
             "LIMIT without ORDER BY takes any rows, so the result would change from run to run. Add ORDER BY.",

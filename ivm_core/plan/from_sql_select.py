@@ -9,7 +9,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
-from ivm_core.plan.correlation import join_outer_values, sides_of, take_outer_values
+from ivm_core.plan.correlation import join_outer_values, keep_empty_groups, sides_of, take_outer_values
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
@@ -79,7 +79,11 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         sort = [groups.over(item) for item in sort]
         defaults = groups.close()
         _check_grouped(block, [*bound, *(part for part in (having, qualify) if part is not None), *sort])
-    late = having if defaults and block.correlated else None
+    per_row = bool(defaults and block.correlated)  # one row for each row of the query around, found anything or not
+    if per_row and _looks_at_it(select, scope, [*bound, *(part for part in (having, qualify) if part is not None)]):
+        keep_empty_groups(block, defaults)
+        per_row = False
+    late = having if per_row else None
     if having is not None and late is None:
         apply_conditions(block, having)
     written, bound = bound, [attach(block, value) for value in bound]
@@ -89,22 +93,19 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     bound, qualify, sort = add_windows(block, bound, qualify, sort, [label or "" for label, _ in items])
     if qualify is not None:
         apply_conditions(block, qualify)
-    if defaults and block.correlated:
-        if having is not late or any(part.find(exp.Placeholder) for part in (*written, *((late,) if late else ()))):
-            raise refusal("a subquery or outer reference beside an aggregate in a correlated subquery", select)
-        if select.args.get("offset") or row_count(select, "limit") == 0:
-            raise refusal("LIMIT 0 or OFFSET of the one row of a correlated aggregate", select, "Leave it out.")
+    if per_row:
         return _values_relation(block, items, bound, defaults, late)
     taken = take_outer_values(block, [*bound, *sort])
     bound, sort = taken[: len(bound)], taken[len(bound) :]
     relation = _project(block, items, bound, sort, select, frozenset(beside))
     # One group of everything makes one row, which HAVING and QUALIFY may drop.
-    single = (grouped and group is None) or (not grouped and source.one_row)
+    whole = grouped and group is None
+    single = whole or (not grouped and source.one_row)
     filtered = having is not None or qualify is not None or (where is not None and not grouped)
     relation = replace(
         relation,
         one_row=single and not filtered and not block.correlated,
-        at_most_one_row=(single or source.at_most_one_row) and not block.correlated,
+        at_most_one_row=whole or ((single or source.at_most_one_row) and not block.correlated),
     )
     return bind_limit(relation, select, sort, scope)
 
@@ -207,6 +208,15 @@ def _compare_columns(block: Block) -> None:
     block.correlated = [*kept, *join_outer_values(block, others)]
 
 
+def _looks_at_it(select: exp.Select, scope: Scope, above: list[exp.Expression]) -> bool:
+    """Whether what stands above a correlated aggregate has to see its row, and not only the value that it gives: a subquery,
+    the time, LIMIT 0, OFFSET."""
+    told = set((scope.clock or {}).values())
+    if row_count(select, "offset") or row_count(select, "limit") == 0:
+        return True
+    return any(part.find(exp.Placeholder) or references(part) & told for part in above)
+
+
 def _values_relation(
     block: Block,
     items: list[Item],
@@ -216,17 +226,15 @@ def _values_relation(
 ) -> Relation:
     """A correlated aggregate without GROUP BY gives a row even where nothing matches: its values are computed after
     the outer join, with the aggregates of an empty group in place of NULLs; so is HAVING."""
-    told = set((block.scope.clock or {}).values())
     every = (*bound, having) if having is not None else tuple(bound)
-    late = next((value for value in every if references(value) & told), None)
-    if late is not None:
-        raise refusal("the time beside an aggregate in a correlated subquery", late, "Move it to the outer query.")
     around = block.scope.around
     reached = {*block.plan.names, *(around.names if around is not None else ())}
     past = next((value for value in every if not references(value) <= reached), None)
     if past is not None:
         raise refusal("a subquery that refers past the query around it", past, "Join the tables instead.")
-    fields = tuple(Field(label or "", block.scope.context.fresh(label or "value")) for label, _ in items)
+    fields = tuple(
+        Field(label or spark_name(item) or "", block.scope.context.fresh(label or "value")) for label, item in items
+    )
     values = tuple(substitute(value, defaults) for value in bound)
     kept = substitute(having, defaults) if having is not None else None
     return Relation(block.plan, fields, tuple(block.correlated), values, kept)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from ivm_core.errors import DefinitionError, UnknownTableError
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
+from ivm_core.plan.correlation import with_own_rows
 from ivm_core.plan.determinism import settle_choices
 from ivm_core.plan.from_sql_generators import KNOWN, bind_range, generate
 from ivm_core.plan.from_sql_lateral import join_lateral
@@ -99,9 +100,7 @@ def bind_table(node: exp.Expr, scope: Scope) -> Relation:
         case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if _is_parentheses(node):
             relation = bind_table(inner, scope)
         case exp.Query():
-            relation = scope.context.bind(node, scope)
-            if relation.values:  # its one row is there, or not, only once it is joined to the query around
-                raise refusal("a correlated aggregate in a subquery in FROM", node, "Join the tables instead.")
+            relation = with_own_rows(scope.context.bind(node, scope), scope)
             relation = replace(relation, fields=tuple(replace(f, qualifier=()) for f in relation.fields))
         case exp.Lateral():
             return _lateral(one_row(scope), node, scope, JoinKind.INNER, None)
@@ -169,7 +168,7 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
             return bind_round(parts[0], cte, cte.rounds)
         if cte.recursive:
             return bind_recursive(parts[0], cte)
-        relation = scope.context.bind(cte.query, cte.scope)
+        relation = with_own_rows(scope.context.bind(cte.query, cte.scope), cte.scope)
         if cte.shared:
             relation = settle_choices(relation, scope.context)
         if cte.labels and len(cte.labels) != len(relation.fields):

@@ -45,7 +45,7 @@ class Relation:
     values: tuple[exp.Expression, ...] = ()
     having: exp.Expression | None = None
     one_row: bool = False  # exactly one row
-    at_most_one_row: bool = False
+    at_most_one_row: bool = False  # for each row of the enclosing query
 
     def qualified(self, qualifier: tuple[str, ...], labels: tuple[str, ...] = ()) -> tuple[Field, ...]:
         """The starred fields under an alias, and under new labels if there are any."""
@@ -134,7 +134,11 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
             case exp.Placeholder() | exp.Parameter():
                 raise refusal("a parameter marker", node, "Write the value into the query.")
             case exp.Query():
-                return scope.context.set_aside(node.unnest() if isinstance(node, exp.Subquery) else node)
+                return scope.context.set_aside(without_parentheses(node))
+            case exp.Exists(this=exp.Limit() | exp.Order() | exp.Offset()):
+                raise refusal(
+                    "LIMIT or ORDER BY of a query in parentheses in EXISTS", node, "Leave the parentheses out."
+                )
             case exp.Any(this=this) | exp.All(this=this) if isinstance(this.unnest(), exp.Query):
                 raise refusal(f"{node.key.upper()} (subquery)", node, _instead_of_quantifier(node))
             case _ if is_generator(node):
@@ -171,6 +175,18 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
         if function.find(exp.Placeholder):
             raise refusal("a subquery in a lambda function", function)
     return substitute(bound, substitutions) if substitutions else bound
+
+
+def without_parentheses(query: exp.Expr) -> exp.Expr:
+    """``((SELECT …))`` → ``SELECT …``; parentheses with a clause of their own, as ``((SELECT …) LIMIT 1)``, stay.
+
+    >>> from sqlglot import parse_one
+    >>> [without_parentheses(parse_one(text)).sql() for text in ("((SELECT 1))", "((SELECT 1) LIMIT 0)")]
+    ['SELECT 1', '(SELECT 1) LIMIT 0']
+    """
+    while isinstance(query, exp.Subquery) and {key for key, value in query.args.items() if value} == {"this"}:
+        query = expect_expression(query.this)
+    return query
 
 
 def _instead_of_quantifier(node: exp.Any | exp.All) -> str:

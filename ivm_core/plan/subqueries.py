@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
+from ivm_core.plan.correlation import with_own_rows
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_order import row_count
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
@@ -97,7 +98,12 @@ def _inner(block: Block, mark: exp.Placeholder, exists: bool = False) -> Relatio
     query = scope.context.subqueries[str(mark.this)]
     if exists:
         query = _without_output(query)
-    return scope.context.bind(query, Scope(scope.context, scope.ctes, outer=replace(scope, plan=block.plan)))
+    return scope.context.bind(query, _inside(block))
+
+
+def _inside(block: Block) -> Scope:
+    """What a subquery sees that stands over the block's plan."""
+    return Scope(block.scope.context, block.scope.ctes, outer=replace(block.scope, plan=block.plan))
 
 
 def _without_output(query: exp.Expr) -> exp.Expr:
@@ -181,8 +187,8 @@ def _join_having(block: Block, inner: Relation, node: exp.Expr) -> exp.Expressio
 def _mark_in(block: Block, test: exp.Expression, negated: bool) -> exp.Expression:
     """``[NOT] IN`` as a value: as in Spark, and unlike the standard, false where it cannot be told."""
     inner = _inner(block, test.args["query"])
-    if inner.having is not None and negated:
-        raise refusal("NOT IN an aggregate with HAVING in a correlated subquery", test, "Write NOT EXISTS.")
+    if inner.having is not None and negated:  # where HAVING drops the row, NOT IN is true
+        inner = with_own_rows(inner, _inside(block))
     if inner.values:
         operand = test.this.unnest()
         if operand.find(exp.Placeholder):

@@ -258,6 +258,77 @@ select a, (select distinct t.b + 1 from u where u.a = t.a) as m from t
 select a, (select t.b from u where u.a = t.a and u.k = 1) as m from t
 select a, (select t.b + t.a) as m from t
 select a, (select max(k) + t.b from u) as m from t
+select a, ((select k from u) order by k limit 1) as m from t
+select a, ((select count(*) from u where u.a = t.a) limit 0) as m from t
+select a from t where b in ((select k from u where u.a = t.a) union all (select y from w order by y, k, z limit 2))
+select a from t where exists (select k from u where u.a = t.a union all select k from w where w.k = t.a and exists (select 1 from u where u.k = w.y))
+select a from t where exists (select k from u where u.a = t.a union all select k from w where w.k = t.a group by k having count(*) > 1)
+select a, (select count(*) from (select k from u where u.a = t.a union all select k from w where w.k = t.a order by 1 limit 2) q) as n from t
+select a, (select sum(n) from (select k, count(*) as n from u where u.a = t.a group by k union all select y, 1 from w where w.k = t.a) q) as n from t
+select a, b from t where exists (select 1 from u where u.a = t.a union all select 1 from u where u.k = t.b union all select 1 from w where w.k = t.a)
+select t.a, q.n from t join lateral (with q as (select count(*) as n from u where u.a = t.a) select n from q where n < 2) q
+select s, count(*) as n from t where exists (select k from u where u.a = t.a union select y from w where w.k = t.b) group by s
+select a from t left join u using (a) where exists (select 1 from w where w.k = u.k union all select 1 from w where w.y = t.b)
+select a, (select count(distinct k) from (select k from u where u.a = t.a union all select y from w where w.k = t.b) q) as n from t
+select a, (select x from (select max(x) as x from u where u.a = t.a) q where x > t.c) as m from t
+select a, (select m.x from (select max(x) as x from u where u.a = t.a) m join (select count(*) as n from w where w.k = t.b) r on r.n < 3) as m from t
+select a from t where not exists (select 1 from (select count(*) as n from u where u.a = t.a) m left join (select y from w) r on r.y = m.n where r.y is null)
+select a, (select max(n) from (select a, count(*) as n from u where u.k = t.b group by a having count(*) > t.a) q) as m from t
+select a, case when b in (select k from u where u.a = t.a union all select max(y) from w where w.k = t.a) then 1 when not b in (select max(k) from u where u.a = t.a having count(*) > 1) then 2 end as r from t
+select a, exists (select count(*) from u where u.a = t.a offset 1) as e, exists (select count(*) from u where u.a = t.a limit 3) as f from t
+select a from t where b in ((select k from u) limit 0) or a = 1
+select a from t where b in ((select k from u where u.a = t.a) order by k desc limit 1)
+select a, ((select max(k) from u where u.a = t.a) limit 1 offset 1) as m, (((select count(*) from u where u.a = t.a)) limit 2) as n from t
+select t.a, l.k from t left join lateral ((select k from u where u.a = t.a) order by k limit 1) l
+select a from t where exists (select 1 from u where u.a = t.a union all select 1 from w where w.k = t.a)
+select a from t where exists (select k from u where u.a = t.a union select k from w where w.k = t.b)
+select a from t where not exists (select k from u where u.a = t.a union all select y from w where w.z = t.s)
+select a, exists (select k from u where u.a = t.a intersect select y from w where w.k = t.a) as e from t
+select a from t where not exists (select k from u where u.a = t.a except select y from w where w.k < t.b)
+select a from t where exists (select k from u where u.a = t.a except all select y from w)
+select a from t where exists (select k from u where u.k = 1 union all select y from w where w.k = t.a and w.y > t.b)
+select a from t where b in (select k from u where u.a = t.a union all select y from w where w.k = t.a)
+select a from t where b not in (select k from u where u.a = t.a union all select y from w where w.k = t.a)
+select a from t where b not in (select k from u where u.a = t.a union select y from w where w.y > t.a)
+select a from t where b in (select k from u where u.a <=> t.a union all select y from w where w.k <=> t.a) or a = 1
+select a from t where exists (select k from u where u.a = t.n union all select y from w where w.k = t.n)
+select a from t where exists (select 1 from u where u.a = t.a and u.k = t.a union all select 1 from w where w.k = t.a and w.y = t.a)
+select a from t where b in (select max(k) from u where u.a = t.a union all select count(*) from w where w.k = t.a)
+select a from t where b not in (select max(k) from u where u.a = t.a having count(*) > 1)
+select a from t where not (b in (select count(*) from u where u.a = t.a having count(*) < 2) and a = 1)
+select a, (select count(*) from (select k from u where u.a = t.a union all select y from w where w.k = t.b) q) as n from t
+select a, (select count(*) from (select k from u where u.a = t.a union select y from w where w.k < t.b) q where q.k > 0) as n from t
+select a, (select k from u where u.a = t.a union select y from w where w.k = t.a order by 1 desc limit 1) as m from t
+select t.a, l.k from t, lateral (select k from u where u.a = t.a union all select y from w where w.k = t.a) l
+select t.a, l.k from t left join lateral (select k from u where u.a = t.a union all select t.b from w where w.k = t.a) l
+select t.a, l.y from t, lateral (select t.a as y union all select t.b) l
+select t.a, l.y from t, lateral (select t.a as y except select t.b) l
+select a, (select max(m) from (select max(k) as m from u where u.a = t.a) q) as x from t
+select a, (select sum(m) from (select count(*) as m from u where u.a = t.a) q) as x from t
+select a, (select count(*) from (select count(*) as m from u where u.a = t.a) q where q.m = 0) as x from t
+select a from t where exists (select 1 from (select max(k) as m from u where u.a = t.a) q where q.m > 1)
+select a from t where exists (select 1 from (select max(k) as m from u where u.a = t.a having count(*) > 1) q)
+select a from t where not exists (select 1 from (select count(*) as m from u where u.a < t.a having count(*) > t.b) q)
+select a from t where b in (select q.m + w.k from (select count(*) as m from u where u.a = t.a) q join w on w.y = q.m)
+select a from t where b not in (select q.m from (select max(k) as m from u where u.a = t.a) q)
+select a from t where exists (select 1 from w left join (select count(*) as m from u) q on w.k = q.m where w.y = t.b)
+select t.a, l.m from t, lateral (select q.m + 1 as m from (select count(*) as m from u where u.a = t.a) q) l
+select t.a, l.m from t left join lateral (select max(u.x) as m from u where u.k = t.a) l on l.m > t.b
+select t.a, l.m from t left join lateral (select count(*) as m from u where u.k = t.a) l on l.m = 0
+select a, (select count(*) + (select max(k) from w) from u where u.a = t.a) as x from t
+select a, (select count(*) from u where u.a = t.a having count(*) < (select max(k) from w)) as x from t
+select a, (select count(*) from u where u.a = t.a having max(k) in (select y from w) or count(*) = 0) as x from t
+select a, (select count(*) from u where u.a = t.a limit 0) as n, (select count(*) from u where u.a = t.a limit 1 offset 1) as m from t
+select a from t where exists (select count(*) from u where u.a = t.a limit 2 offset 1) or a = 1
+select a from t where exists (select max(k) from u having max(k) > t.b)
+select a from t where exists (select 1 from u having count(*) > t.b) or a = 1
+select a, (select max(k) from u having count(*) > t.b) as m from t
+select a from t where b not in (select max(k) from u having count(*) > t.b)
+select a from t where exists (with q as (select k from u where u.a = t.a) select 1 from q where k > 1)
+select a, (with q as (select k from u where u.a = t.a) select max(k) from q) as x from t
+select a, (with q as (select count(*) as n from u where u.a = t.a) select n from q) as x from t
+select a from t where b in (with q as (select k from u where u.a = t.a) select x.k from q x join q y on x.k = y.k)
+select a from t where exists (with q as (select k, x from u where u.a = t.a), r as (select k from q where x > t.c) select 1 from r join w using (k))
 select a, (select max(u.k) + t.b from u where u.a = t.a group by u.a) as m from t
 select t.a, l.k from t left join lateral (select u.k + t.b as k from u where u.a = t.a order by u.k, u.x limit 2) l
 """.strip().splitlines()
@@ -344,6 +415,7 @@ select a, (select x from u where u.a = t.a limit 0) as x from t
 
 # Subqueries where DuckDB takes none or counts no rows as NULL, each with a query that has the same rows and that it takes.
 REWRITTEN = """
+select a from t where (a, b) in (select a, k from u where u.x = t.c union all select k, y from w where w.z = t.s) | select a from t where exists (select 1 from u where u.x = t.c and u.a = t.a and u.k = t.b) or exists (select 1 from w where w.z = t.s and w.k = t.a and w.y = t.b)
 select a, (select regr_count(u.k, u.x) from u where u.a = t.a) as m from t | select a, (select count(u.k + u.x) from u where u.a = t.a) as m from t
 select t.a, u.x from t left join u on t.a = u.a and t.b in (select k from w where k is not null) | select t.a, u.x from (select *, b in (select k from w where k is not null) as m from t) t left join u on t.a = u.a and t.m
 select t.a, u.x from t full join u on t.a = u.a and exists (select 1 from w where w.y = t.b) | select t.a, u.x from (select *, exists (select 1 from w where w.y = t.b) as m from t) t full join u on t.a = u.a and t.m
@@ -637,6 +709,7 @@ QUERIES = (*ROWS, *JOINS, *GROUPS, *SUBQUERIES, *SETS, *WINDOWS, *LIMITS, *RECUR
 
 # Queries that tell the time. Each has one right result at every instant.
 CLOCK = """
+select a, (select max(x) > year(current_date()) from u where u.a = t.a) as v, (select count(*) + day(current_date()) from u where u.a = t.a) as n from t
 select a, d from t where d >= current_date() - interval 7 days
 select a from t where d between current_date() - 2 and current_date
 select a from t where not d between current_date() - 2 and current_date

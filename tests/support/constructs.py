@@ -107,6 +107,12 @@ NOT IN (subquery) | affected | select a, s from t where a not in (select a from 
 IN or another condition | affected | select a, b from t where a in (select k from u) or b = 1
 NOT over IN and AND | affected | select a, b from t where not (a in (select k from u) and b = 1)
 EXISTS and NOT EXISTS | affected | select a, b from t where exists (select 1 from u where u.a = t.a) and not exists (select 1 from w where w.k = t.b)
+EXISTS over UNION ALL | affected | select a, s from t where exists (select 1 from u where u.a = t.a union all select 1 from w where w.k = t.a)
+NOT EXISTS over EXCEPT | affected | select a, s from t where not exists (select k from u where u.a = t.a except select y from w where w.k < t.b)
+IN over UNION | affected | select a, s from t where b in (select k from u where u.a = t.a union select y from w where w.k = t.n)
+NOT IN over UNION ALL | affected | select a, s from t where b not in (select k from u where u.a = t.a union all select y from w where w.y > t.a)
+EXISTS over WITH | affected | select a, s from t where exists (with q as (select k from u where u.a = t.a) select 1 from q where k > 1)
+EXISTS of an aggregate by HAVING | affected | select a, s from t where exists (select 1 from u where u.a = t.a having count(*) > 1)
 EXISTS or IN | affected | select a, b from t where exists (select 1 from u where u.a = t.a) or a in (select k from w)
 EXISTS as a value | affected | select a, exists (select 1 from u where u.a = t.a) as found from t
 = ANY, written with IN | affected | select a, b from t where b in (select k from u where u.a = t.a)
@@ -120,8 +126,10 @@ correlated scalar subquery | affected | select a, (select sum(u.x) from u where 
 correlated scalar subquery in WHERE | affected | select a, b from t where b > (select avg(k) from u where u.a = t.a)
 correlated scalar subquery in HAVING | affected | select a, sum(c) as total from t group by a having sum(c) > (select avg(x) from u where u.a = t.a)
 correlated scalar subquery by inequality | affected | select a, (select count(*) from u where u.a < t.a) as m from t
+correlated scalar subquery over an aggregate | affected | select a, (select q.n + w.y from (select count(*) as n from u where u.a = t.a) q join w on w.k = q.n order by w.y limit 1) as m from t
 LATERAL | incremental | select t.a, l.x from t, lateral (select u.x from u where u.a = t.a and u.k > 1) l
 LATERAL with an aggregate | affected | select t.a, l.m from t, lateral (select max(x) as m from u where u.a = t.a) l
+LATERAL with UNION ALL | incremental | select t.a, l.k from t, lateral (select u.k from u where u.a = t.a union all select w.y from w where w.k = t.a) l
 LATERAL with LIMIT | affected | select t.a, l.x from t left join lateral (select u.x from u where u.a = t.a order by u.x desc, u.k limit 2) l
 """
 
