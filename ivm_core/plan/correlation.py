@@ -60,6 +60,17 @@ def sides_of(
     return (inner[0], outer[0]) if one_to_one else (None, None)
 
 
+def outer_row_keys(block: Block) -> list[exp.Expression]:
+    """What tells the rows that meet one row of the enclosing query from those that meet another.
+
+    Each correlated condition then compares one of these with a value of that row.
+    """
+    inner = {part: sides_of(part, block.plan, block.scope.around)[0] for part in block.correlated}
+    joined = join_outer_values(block, [part for part, side in inner.items() if side is None])
+    block.correlated = [*(part for part, side in inner.items() if side is not None), *joined]
+    return [side.copy() for side in (*inner.values(), *(part.this for part in joined)) if side is not None]
+
+
 def join_outer_values(block: Block, conditions: list[exp.Expression]) -> list[exp.NullSafeEQ]:
     """Correlated conditions of any kind: join the distinct values that the enclosing query compares with.
 

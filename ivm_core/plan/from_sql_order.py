@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError, NondeterministicError
 from ivm_core.plan.block import Block
-from ivm_core.plan.correlation import join_outer_values, sides_of
+from ivm_core.plan.correlation import outer_row_keys
 from ivm_core.plan.nodes import Filter, Limit, Named, Window, column
-from ivm_core.plan.rewrite import both, expect_expression
+from ivm_core.plan.rewrite import both
 from ivm_core.plan.scope import Relation, Scope, complaint, refusal
 
 _ARITHMETIC: dict[type[exp.Expr], Callable[[int, int], int]] = {
@@ -73,11 +73,8 @@ def _limit_per_key(
     relation: Relation, query: exp.Expr, order: list[exp.Expression], count: int | None, offset: int, scope: Scope
 ) -> Relation:
     """In a correlated subquery: the first rows of those that meet one row around it, by their row numbers."""
-    block = Block(scope, relation.plan)
-    sides = {part: sides_of(part, relation.plan, scope.around)[0] for part in relation.correlated}
-    keys = [inner.copy() for inner in sides.values() if inner is not None]
-    joined = join_outer_values(block, [part for part, inner in sides.items() if inner is None])
-    keys.extend(expect_expression(part.this.copy()) for part in joined)
+    block = Block(scope, relation.plan, list(relation.correlated))
+    keys = outer_row_keys(block)
     number = scope.context.fresh("row_number")
     ordered = exp.Order(expressions=[item.copy() for item in order])
     window = exp.Window(this=exp.RowNumber(), partition_by=keys, order=ordered, over="OVER")
@@ -89,8 +86,9 @@ def _limit_per_key(
     chosen = both(*bounds)
     assert chosen is not None
     plan = Filter(Window(block.plan, (Named(number, window),)), chosen)
-    correlated = (*(part for part, inner in sides.items() if inner is not None), *joined)
-    return replace(relation, plan=plan, correlated=correlated, one_row=False, at_most_one_row=count in (0, 1))
+    return replace(
+        relation, plan=plan, correlated=tuple(block.correlated), one_row=False, at_most_one_row=count in (0, 1)
+    )
 
 
 def row_count(query: exp.Expr, clause: str) -> int | None:

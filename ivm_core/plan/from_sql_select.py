@@ -90,6 +90,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     sort = [_attach_key(block, item, written, bound) for item in sort]
     qualify = attach(block, qualify) if qualify is not None else None
     block.plan = join_clock(block.plan, scope.clock, *sort)
+    if defaults and block.correlated and any(part.find(exp.Window) for part in (*bound, qualify) if part is not None):
+        raise refusal("a window function over the one row of a correlated aggregate", select, "Leave it out.")
     bound, qualify, sort = add_windows(block, bound, qualify, sort, [label or "" for label, _ in items])
     if qualify is not None:
         apply_conditions(block, qualify)

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
+from ivm_core.plan.correlation import outer_row_keys
 from ivm_core.plan.from_sql_aggregates import spell_aggregate
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Window, column, references
@@ -78,7 +79,10 @@ def add_windows(
     sort: list[exp.Expression],
     labels: list[str],
 ) -> tuple[list[exp.Expression], exp.Expression | None, list[exp.Expression]]:
-    """Move the window functions of all expressions below, into Window operators on top of the block's plan."""
+    """Move the window functions of all expressions below, into Window operators on top of the block's plan.
+
+    In a correlated subquery a window sees the rows that meet the same row around it.
+    """
     found: list[Named] = []
 
     def pull(expression: exp.Expression, label: str = "") -> exp.Expression:
@@ -100,7 +104,8 @@ def add_windows(
     qualify = pull(qualify) if qualify is not None else None
     sort = [pull(item) for item in sort]
     if found and block.correlated:
-        raise refusal("a window function in a correlated subquery", found[0].expression)
+        keys = outer_row_keys(block)
+        found = [Named(named.name, _within(named.expression, keys)) for named in found]
     partitionings = dict.fromkeys(_partition(named) for named in found)
     for partitioning in partitionings:
         functions = tuple(named for named in found if _partition(named) == partitioning)
@@ -109,6 +114,13 @@ def add_windows(
                 raise refusal("an outer reference in a window function", function.expression)
         block.plan = Window(block.plan, functions)
     return bound, qualify, sort
+
+
+def _within(window: exp.Expression, keys: list[exp.Expression]) -> exp.Expression:
+    """The window over those rows only that agree in the keys."""
+    window = window.copy()
+    window.set("partition_by", [*(window.args.get("partition_by") or ()), *(key.copy() for key in keys)])
+    return window
 
 
 def _partition(named: Named) -> tuple[exp.Expr, ...]:

@@ -331,6 +331,16 @@ select a from t where b in (with q as (select k from u where u.a = t.a) select x
 select a from t where exists (with q as (select k, x from u where u.a = t.a), r as (select k from q where x > t.c) select 1 from r join w using (k))
 select a, (select max(u.k) + t.b from u where u.a = t.a group by u.a) as m from t
 select t.a, l.k from t left join lateral (select u.k + t.b as k from u where u.a = t.a order by u.k, u.x limit 2) l
+select t.a, l.k, l.r from t, lateral (select k, rank() over (order by k) as r from u where u.a = t.a) l where l.r <= 2
+select t.a, l.k, l.n from t left join lateral (select k, sum(x) over (order by k) as m, count(*) over () as n from u where u.a <= t.a) l on l.n > 1
+select t.a, l.k, l.p from t, lateral (select k, lag(k) over (partition by x order by k) as p from u where u.a = t.a order by k desc, x limit 2) l
+select t.a, l.k, l.r from t, lateral (select k, count(*) as n, rank() over (order by count(*) desc) as r from u where u.a = t.a group by k) l
+select t.a, l.k from t, lateral (select q.k from (select k, row_number() over (order by k, x) as r from u where u.a = t.a) q where q.r <= t.b) l
+select a, (select q.k from (select k, row_number() over (order by x desc, k) as r from u where u.a = t.a) q where q.r = 1) as m from t
+select a, (select distinct count(*) over () from u where u.a = t.a) as m from t
+select a from t where exists (select 1 from u where u.a = t.a qualify row_number() over (order by k) = 2)
+select a from t where b in (select k from u where u.a <= t.a qualify rank() over (order by x desc) = 1)
+select a from t where b not in (select k from u where u.a >= t.a and k is not null qualify rank() over (order by x desc) = 1)
 """.strip().splitlines()
 
 SETS = """
