@@ -81,13 +81,24 @@ def is_view(spark: SparkSession, name: str) -> bool:
     return bool(spark.catalog.getTable(table_name(name).sql("spark")).tableType == "VIEW")
 
 
-def analyse(spark: SparkSession, query: str) -> tuple[tuple[str, str], ...]:
-    """Names and types of a query's columns by Spark's own analysis; nothing is run. Raises ``DefinitionError``."""
+def select_as_written(spark: SparkSession, text: str) -> DataFrame:
+    """The result of a query, in Spark's own reading of the text. Raises ``DefinitionError`` where that is no query.
+
+    Spark may read a text otherwise than sqlglot does: to it a backslash at the end of a ``--`` comment makes the next line
+    part of the comment. What looked like a SELECT could then be an INSERT, which ``spark.sql`` runs at once.
+    """
     try:
-        return tuple((field.name, field.dataType.simpleString()) for field in spark.sql(query).schema)
+        # Takes nothing but a query, whatever the text holds, and runs nothing of it.
+        spark.sql(exp.Command(this="DESCRIBE", expression=f"QUERY {text}").sql("spark"))
+        return spark.sql(text)
     except AnalysisException as error:  # a ParseException is one too
         said, _, _ = str(error).strip().partition(" SQLSTATE:")
         raise DefinitionError(f"Spark does not accept the query: {said.splitlines()[0]}") from error
+
+
+def analyse(spark: SparkSession, query: str) -> tuple[tuple[str, str], ...]:
+    """Names and types of a query's columns by Spark's own analysis; nothing is run. Raises ``DefinitionError``."""
+    return tuple((field.name, field.dataType.simpleString()) for field in select_as_written(spark, query).schema)
 
 
 def register_table(spark: SparkSession, name: str, location: str) -> None:

@@ -16,7 +16,7 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
-from ivm_core.engine.tables import register_table, register_view, table_exists
+from ivm_core.engine.tables import register_table, register_view, select_as_written, table_exists
 from ivm_core.errors import BaseTableError, DefinitionError, DriftError, SchemaChangedError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.compile import CompiledView, compile_view
@@ -291,7 +291,8 @@ class Session:
 
     def query(self, sql: str) -> DataFrame:
         """The result of one SELECT over tables and views. Raises DefinitionError for anything else."""
-        return self.spark_with_names.sql(read_select(sql).sql(dialect="spark"))
+        read_select(sql)
+        return select_as_written(self.spark_with_names, sql)
 
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""

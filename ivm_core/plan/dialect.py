@@ -101,6 +101,9 @@ class SparkParser(PipeParser):
             else:
                 return this
 
+    def _warn_unsupported(self) -> None:
+        """Nothing: whoever asked says in one error what is no query, and a log would repeat the text."""
+
     def build_cast(self, strict: bool, **arguments: object) -> exp.Expr:
         """``3L`` as it is written: Spark takes no CAST for a number, whose digits count in decimal arithmetic."""
         value, suffix = arguments["this"], self._prev.text.upper()

@@ -71,7 +71,7 @@ def read_select(sql: str) -> exp.Query:
     """The one SELECT that a text is. Raises DefinitionError for anything else."""
     trees = parse_queries(tokenize(sql), sql)
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        raise DefinitionError("A query is one SELECT statement.")
+        raise DefinitionError("This is no query: write one SELECT statement over tables and views.")
     return trees[0]
 
 

@@ -18,6 +18,11 @@ from tests.cli.conftest import Run
 pytestmark = pytest.mark.spark
 
 SELECT = "SELECT id, amount FROM shop.orders"
+# Spark goes on with a comment whose line ends in a backslash, and finds an INSERT where sqlglot finds one more comment.
+HIDDEN_INSERT = (
+    "WITH a AS (SELECT 7L AS id) -- \\\nSELECT id FROM a /*\n"
+    "INSERT INTO shop.customers SELECT id, 'Eve', 'XX' FROM a -- */"
+)
 
 
 def view(name: str = "shop.bad", query: str = SELECT, clauses: str = "") -> str:
@@ -33,6 +38,7 @@ BAD_VIEWS = {
     "unclosed quote": (view(query="SELECT 'id FROM shop.orders"), "DEFINITION"),
     "two statements": (view() + "; " + view("shop.other"), "DEFINITION"),
     "hidden statement": (view() + "; DROP TABLE shop.orders", "DEFINITION"),
+    "statement hidden by comments": (view(query=HIDDEN_INSERT), "DEFINITION"),
     "not a query": (view(query="DELETE FROM shop.orders"), "DEFINITION"),
     "same column twice": (view(query="SELECT id, amount AS id FROM shop.orders"), "DEFINITION"),
     "same column twice by case": (view(query="SELECT id, amount AS ID FROM shop.orders"), "DEFINITION"),
@@ -157,15 +163,24 @@ NOT_ONE_SELECT = (
     "DELETE FROM shop.orders",
     "INSERT INTO shop.orders VALUES (9, 9, DATE'2026-01-01', 1)",
     "SET spark.x = 1",
+    "SHOW TABLES IN shop",
+    HIDDEN_INSERT,
+    "SELECT nosuch FROM shop.orders",
 )
 
 
 @pytest.mark.parametrize("sql", NOT_ONE_SELECT)
-def test_query_is_one_select(run: Run, deployment: Path, sql: str) -> None:
+def test_query_is_one_select_that_spark_takes(run: Run, deployment: Path, sql: str) -> None:
     before = state(deployment)
     result = run("query", sql, "--settings", str(deployment))
     assert result.code == 2 and result.paragraph
     assert state(deployment) == before
+
+
+def test_query_is_read_as_spark_reads_it(run: Run, deployment: Path) -> None:
+    asked = "SELECT ifnull(name, '?'), localtimestamp() > TIMESTAMP_NTZ'2026-01-01' AS late FROM shop.customers;"
+    (row,) = run("query", asked, "--settings", str(deployment), "--json").json
+    assert row == {"ifnull(name, ?)": "Ada", "late": True}
 
 
 def test_view_that_others_read_is_kept(run: Run, deployment: Path) -> None:

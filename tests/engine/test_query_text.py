@@ -1,0 +1,46 @@
+"""A query's text reaches Spark only after Spark itself has said that it is a query."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from ivm_core.engine.tables import analyse
+from ivm_core.errors import DefinitionError
+from ivm_core.plan.statement import read_select
+
+
+class Session:
+    """Stands for a Spark session that takes nothing for a query but what begins with SELECT."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def sql(self, text: str) -> Any:
+        self.asked.append(text)
+        if text.startswith("DESCRIBE QUERY ") and not text.startswith("DESCRIBE QUERY SELECT"):
+            raise AnalysisException("[PARSE_SYNTAX_ERROR] Syntax error at or near 'INTO'. SQLSTATE: 42601 (line 1)")
+        return SimpleNamespace(schema=[])
+
+
+def test_what_is_no_query_to_spark_is_never_run() -> None:
+    session: Any = Session()
+    with pytest.raises(DefinitionError, match=r"does not accept the query: .* near 'INTO'\."):
+        analyse(session, "WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a")
+    assert session.asked == ["DESCRIBE QUERY WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a"]
+
+
+def test_a_query_is_run_as_it_is_written() -> None:
+    session: Any = Session()
+    analyse(session, "SELECT ifnull(a, b) FROM t -- as written")
+    assert session.asked[-1] == "SELECT ifnull(a, b) FROM t -- as written"
+
+
+@pytest.mark.parametrize("text", ["SHOW TABLES IN shop", "EXPLAIN SELECT 1", "VALUES (1); SELECT 1", "DESCRIBE t", ""])
+def test_what_is_refused_is_told_of_once(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(DefinitionError, match="write one SELECT statement"):
+        read_select(text)
+    assert not caplog.records
