@@ -14,6 +14,7 @@ from ivm_core.errors import AirflowProblem
 if TYPE_CHECKING:
     from ivm_core.settings import AirflowSettings
 
+LOGIN = "/auth/token"
 TIMEOUT_SECONDS = 30.0
 DETAIL_LENGTH = 300
 UNKNOWN, REFUSED = 404, (401, 403)
@@ -37,13 +38,12 @@ class AirflowApi:
 
     def dag(self, dag_id: str) -> dict[str, Any]:
         """What Airflow knows of the DAG."""
-        return dict(self._call("GET", f"dags/{quote(dag_id, safe='')}", missing=f"Airflow has no DAG {dag_id}"))
+        return dict(self._call("GET", f"dags/{quote(dag_id, safe='')}", missing=_no_dag(dag_id)))
 
     def trigger(self, dag_id: str, run_id: str, conf: Mapping[str, Any], note: str | None = None) -> dict[str, Any]:
         """Start one run of the DAG, now."""
         body = {"dag_run_id": run_id, "logical_date": None, "conf": dict(conf), "note": note}
-        missing = f"Airflow has no DAG {dag_id}"
-        return dict(self._call("POST", f"dags/{quote(dag_id, safe='')}/dagRuns", body, missing=missing))
+        return dict(self._call("POST", f"dags/{quote(dag_id, safe='')}/dagRuns", body, missing=_no_dag(dag_id)))
 
     def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
         """The run as it stands: its ``state`` is queued, running, success or failed."""
@@ -74,7 +74,7 @@ class AirflowApi:
 
     def _new_token(self) -> str:
         name, password = self._settings.username, self._settings.password
-        address, missing = f"{self.url}/auth/token", f"{self.url} gives no tokens. Set airflow.token"
+        address, missing = f"{self.url}{LOGIN}", f"{self.url} gives no tokens. Set airflow.token"
         if name is None or password is None:
             # Where all users are administrators, a token is given away.
             answer = self._send("GET", address, None, {}, missing)
@@ -92,22 +92,27 @@ class AirflowApi:
             with self._opener.open(request, timeout=TIMEOUT_SECONDS) as answer:
                 return json.load(answer)
         except HTTPError as error:
-            self._refused(error, missing)
+            # What is said of a login may repeat the password, as validators do with a body that they do not like.
+            self._refused(error, missing, str(error.reason) if address.endswith(LOGIN) else _detail(error))
         except (URLError, TimeoutError, ConnectionError, ValueError) as error:
             reason = getattr(error, "reason", None) or type(error).__name__
             raise AirflowProblem(
                 f"Airflow at {self.url} does not answer ({reason}). Set airflow.url or IVM_AIRFLOW__URL, or start it."
             ) from None
 
-    def _refused(self, error: HTTPError, missing: str) -> NoReturn:
+    def _refused(self, error: HTTPError, missing: str, detail: str) -> NoReturn:
         if error.code in REFUSED:
             raise AirflowProblem(
                 f"Airflow at {self.url} refuses the login or the right to do this ({error.code}). Set airflow.username and "
                 "IVM_AIRFLOW__PASSWORD, or IVM_AIRFLOW__TOKEN, of a user who may trigger the DAG."
             ) from None
         if error.code == UNKNOWN:
-            raise AirflowProblem(f"{missing}. Run `ivm apply`, and see whether the DAG processor runs.") from None
-        raise AirflowProblem(f"Airflow answered {error.code}: {_detail(error)}.") from None
+            raise AirflowProblem(f"{missing}.") from None
+        raise AirflowProblem(f"Airflow answered {error.code}: {detail}.") from None
+
+
+def _no_dag(dag_id: str) -> str:
+    return f"Airflow has no DAG {dag_id}. Run `ivm apply`, and see whether the DAG processor runs"
 
 
 def _run(dag_id: str, run_id: str) -> str:

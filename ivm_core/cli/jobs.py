@@ -18,10 +18,13 @@ def write_jobs(engine: Engine, project: Path, out: Path) -> tuple[list[str], lis
 
     Left out is a view over another that does not exist yet: its columns are not known before ``ivm apply``.
     """
+    from ivm_core.maintain.project import naming_file
+
     written, left_out = [], []
     for file in sorted((project / "views").glob("*.sql")):
         try:
-            explanation = engine.explain(file.read_text(encoding="utf-8-sig"))
+            with naming_file(file.name):
+                explanation = engine.explain(file.read_text(encoding="utf-8-sig"))
         except UnknownTableError:
             left_out.append(file.name)
             continue

@@ -13,10 +13,10 @@ from dataclasses import replace
 from ivm_core.batch.classify import range_class
 from ivm_core.batch.model import CommitClass, Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord
-from ivm_core.errors import Busy
+from ivm_core.errors import Busy, DefinitionError
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import shown_table, standing
-from ivm_core.plan.definition import AUXILIARY_OF, parse_definition
+from ivm_core.plan.definition import AUXILIARY_OF, ViewDefinition, parse_definition
 
 _MARK = re.compile(r"\bMATERIALIZED\b", re.IGNORECASE)
 
@@ -38,6 +38,15 @@ def is_auxiliary(view: ViewRecord, owner: str | None = None) -> bool:
 def owner_of(view: ViewRecord) -> str | None:
     """The view whose query an auxiliary keeps a part of; None of any other view."""
     return dict(view.properties).get(AUXILIARY_OF)
+
+
+def check_owner(definition: ViewDefinition, owner: str | None = None) -> None:
+    """Raise DefinitionError where a statement calls itself a part of another view's than the ``owner``'s; None: of any."""
+    if definition.auxiliary_of != owner:
+        raise DefinitionError(
+            f"{definition.name}: {AUXILIARY_OF} is set by this package alone, for a CTE that is AS MATERIALIZED. Leave it out.",
+            construct="TBLPROPERTIES",
+        )
 
 
 def raised(session: Session, cut: Cut, views: Iterable[ViewRecord]) -> Cut:

@@ -17,7 +17,7 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
-from ivm_core.maintain.auxiliaries import is_auxiliary, owner_of
+from ivm_core.maintain.auxiliaries import check_owner, is_auxiliary, owner_of
 from ivm_core.maintain.check import check_together, check_view
 from ivm_core.maintain.columns import column_change
 from ivm_core.maintain.current import locked
@@ -79,13 +79,13 @@ def apply_project(
         if "replace" in actions.values():  # a view above one that changes may be forgotten
             below: dict[str, TableSchema | None] = {}
             for view in views:
-                with _naming(view.file):
+                with naming_file(view.file):
                     check_together(session, view, below)
         with session.shared_reads(several=len(views) > 1):
             for view in views:
                 if on_progress:
                     on_progress(view.name, actions["view", view.name])
-                with _naming(view.file):
+                with naming_file(view.file):
                     _apply_view(session, view, actions["view", view.name])
             for change in reversed(changes):
                 if change.action == "drop":
@@ -108,8 +108,9 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
     views: dict[str, ViewDefinition] = {}
     reads: dict[str, list[str]] = {}
     for file in sorted((root / "views").glob("*.sql")):
-        with _naming(file.name):
+        with naming_file(file.name):
             definition = parse_definition(file.read_text(encoding="utf-8-sig"))
+            check_owner(definition)
             for view in (*definition.auxiliaries, definition):
                 if view.name in views:
                     raise DefinitionError(f"{view.name} is defined in {views[view.name].file} too.", construct="name")
@@ -143,12 +144,12 @@ def _check_schedules(views: Iterable[ViewDefinition]) -> None:
 
 
 def _parse(file: Path, parse: Callable[[str], Parsed]) -> Parsed:
-    with _naming(file.name):
+    with naming_file(file.name):
         return parse(file.read_text(encoding="utf-8-sig"))
 
 
 @contextmanager
-def _naming(file: str) -> Iterator[None]:
+def naming_file(file: str) -> Iterator[None]:
     """Errors in a definition say which file it is in."""
     try:
         yield
@@ -215,7 +216,7 @@ def _apply_table(session: Session, table: TableDefinition, action: str) -> None:
 
 def _apply_view(session: Session, view: ViewDefinition, action: str) -> None:
     if action == "create":
-        create_view(session, view.sql)
+        create_view(session, view.sql, owner=view.auxiliary_of)
     elif action in ("update", "replace"):
         compiled, columns = check_view(session, view)
         # A batch under way is one of the query before, and ends first.

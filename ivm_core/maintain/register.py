@@ -14,7 +14,7 @@ from ivm_core.catalog.model import LifeStage, TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import describe_table, drop_state, is_view, put_table, table_exists
 from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameError, ViewExistsError
-from ivm_core.maintain.auxiliaries import auxiliaries_of, is_auxiliary, raised
+from ivm_core.maintain.auxiliaries import auxiliaries_of, check_owner, is_auxiliary, raised
 from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
 from ivm_core.maintain.places import follow_tables, record_table
@@ -24,12 +24,14 @@ from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.names import qualified
 
 
-def create_view(session: Session, sql: str, run_id: str | None = None) -> ViewRecord:
+def create_view(session: Session, sql: str, run_id: str | None = None, owner: str | None = None) -> ViewRecord:
     """Register a view and build it. The same definition again changes nothing; a killed creation is finished.
 
+    ``owner``: the view of whose query it keeps a part.
     Raises DefinitionError (and below) for what is wrong with the statement, ViewExistsError where the name is taken.
     """
     definition = parse_definition(sql)
+    check_owner(definition, owner)
     existing = session.catalog.find_view(definition.name)
     if existing is not None and existing.status != "creating":
         if existing.sql.strip() == sql.strip() or definition.if_not_exists:
@@ -83,7 +85,7 @@ def _auxiliaries_created(session: Session, definition: ViewDefinition, run_id: s
             known = session.catalog.find_view(auxiliary.name)
             if known is not None and is_auxiliary(known, definition.name) and not is_registered(session, auxiliary):
                 drop_view(session, known.name)  # of another query of a view that was never built
-            record = create_view(session, auxiliary.sql, run_id)
+            record = create_view(session, auxiliary.sql, run_id, definition.name)
             if known is None:
                 created.append(record)
         yield

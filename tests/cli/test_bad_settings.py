@@ -93,6 +93,8 @@ def test_folder_without_permission(run: Run, folder: Path) -> None:
 def test_no_views_yet(run: Run, folder: Path) -> None:
     assert run("status", "--json").json == []
     assert run("lineage", "--json").json == {}
+    for command in ("status", "maintain", "validate", "lineage"):
+        assert run(command).out.startswith("There are no views yet:"), command
     for command in ("history", "query", "drop", "refresh", "validate", "maintain", "lineage", "status"):
         result = run(command, "gold.nosuch")
         assert result.code == 4, command
@@ -123,6 +125,16 @@ def test_a_definition_in_another_encoding_is_named(run: Run, folder: Path, place
     file.write_bytes(SQL.encode("latin-1"))
     result = run("plan")
     assert result.code == 2 and "latin.sql is not UTF-8 text (line 2)" in result.paragraph
+
+
+def test_no_file_calls_its_view_a_part_of_another(run: Run, folder: Path) -> None:
+    """Such a view would go with the other, and without a word once its own file is gone."""
+    file = folder / "sql" / "p" / "views" / "part.sql"
+    file.parent.mkdir(parents=True)
+    file.write_text(SQL.replace("AS VALUES", "TBLPROPERTIES ('ivm.auxiliary_of' = 's.other') AS VALUES"), "utf-8")
+    for command in (("plan",), ("apply",), ("explain", str(file))):
+        result = run(*command)
+        assert result.code == 2 and "ivm.auxiliary_of is set by this package alone" in result.paragraph
 
 
 def test_a_definition_may_begin_with_a_byte_order_mark(run: Run, folder: Path) -> None:

@@ -318,6 +318,9 @@ def test_plan_and_apply(run: Run, engine: type[StandIn], folder: Path) -> None:
     assert "1 jobs written to out" in run("plan", "--out", "out").out
     assert json.loads(Path("out/gold.sales.json").read_text()) == {"view": "gold.sales"}
     assert Path("out/gold.sales.sql").read_text() == "-- changes\nSELECT 1 AS [a];\n"
+    engine.answers["explain"] = DefinitionError("There is no column x.", line=3, column=7)
+    refused = run("plan", "--out", "out")
+    assert (refused.code, refused.paragraph) == (2, "sales.sql: There is no column x. (line 3, column 7)")
     engine.answers["explain"] = UnknownTableError("There is no table or view gold.upstream.")
     assert "Left out until `ivm apply` has made the views they read: sales.sql" in run("plan", "--out", "out").out
 
@@ -382,12 +385,16 @@ def test_interruption(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         ("maintain", "--policy", "sometimes"),
         ("maintain", "--mode", "sometimes"),
         ("maintain", "--mode", "rewind"),
+        ("maintain", "--mode", "full", "--policy", "incremental"),
+        ("maintain", "gold.sales", "--group", "hourly"),
+        ("refresh",),
         ("query", "v", "--limit", "0"),
     ],
 )
 def test_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
-    assert result.code == 64 and "ivm --help" in result.paragraph
+    command = "" if arguments == ("nosuch",) else f"{arguments[0]} "
+    assert result.code == 64 and f"See `ivm {command}--help`." in result.paragraph
     assert run(*arguments, "--json").json["error"]["code"] == "USAGE"
 
 
