@@ -145,7 +145,12 @@ class Settings(BaseSettings):
         folders = sorted(entry for entry in self.sql_dir.iterdir() if entry.is_dir()) if self.sql_dir.is_dir() else []
         if len(folders) == 1:
             return folders[0]
-        found = ", ".join(folder.name for folder in folders) or "none"
+        if not folders:
+            raise SettingsError(
+                f"There is no project: {self.sql_dir} holds no folder with tables/ and views/. Go to your project's folder, "
+                "name its ivm.toml by --settings, or make a project, as in `ivm init shop`."
+            )
+        found = ", ".join(folder.name for folder in folders)
         raise SettingsError(f"Set `project`: {self.sql_dir} does not hold exactly one folder (found: {found}).")
 
 

@@ -189,7 +189,7 @@ def test_settings_are_immutable() -> None:
 
 
 def test_project_dir_is_the_only_folder(folder: Path) -> None:
-    with pytest.raises(SettingsError, match="found: none"):
+    with pytest.raises(SettingsError, match=r"There is no project: .*`ivm init shop`"):
         Settings.load().project_dir()
     (folder / "sql/one").mkdir(parents=True)
     assert Settings.load().project_dir() == folder / "sql/one"

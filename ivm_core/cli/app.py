@@ -83,7 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_error("ABORTED", "Nothing was done.", as_json)
         return INTERRUPTED
     except TyperException as error:
-        print_error("USAGE", f"{error.format_message().rstrip('.')}. See `ivm --help`.", as_json)
+        command = getattr(getattr(error, "ctx", None), "command_path", "ivm")
+        print_error("USAGE", f"{error.format_message().rstrip('.')}. See `{command} --help`.", as_json)
         return USAGE
     except IvmError as error:
         if os.environ.get("IVM_DEBUG") == "1":

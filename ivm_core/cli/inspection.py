@@ -11,7 +11,18 @@ import typer
 from rich.tree import Tree
 
 from ivm_core.cli.options import AsJson, SettingsFile, ViewName, ViewNames, engine_of
-from ivm_core.cli.output import console, print_json, print_sql, print_table, seconds, sql_text, strategy, text, verdict
+from ivm_core.cli.output import (
+    NO_VIEWS,
+    console,
+    print_json,
+    print_sql,
+    print_table,
+    seconds,
+    sql_text,
+    strategy,
+    text,
+    verdict,
+)
 from ivm_core.errors import DefinitionError, EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -76,6 +87,9 @@ def status(views: ViewNames = None, settings: SettingsFile = None, as_json: AsJs
         found = engine.status(views or None)
     if as_json:
         print_json(found)
+        return
+    if not found:
+        console().print(NO_VIEWS)
         return
     print_table(
         ("view", "behind", "rows", "for", "last batch", "took", "finished", "valid", "history left"),
@@ -148,9 +162,7 @@ def query(
 
 
 def lineage(
-    view: Annotated[
-        str | None, typer.Argument(metavar="[VIEW]", help="Default: all views.", show_default=False)
-    ] = None,
+    view: Annotated[str | None, typer.Argument(metavar="VIEW", help="Default: all views.", show_default=False)] = None,
     columns: Annotated[
         bool, typer.Option("--columns", help="Where each column comes from, and what decides about rows.")
     ] = False,
@@ -165,6 +177,9 @@ def lineage(
         edges = engine.lineage(view)
     if as_json:
         print_json(edges)
+        return
+    if not edges:
+        console().print(NO_VIEWS)
         return
     read = {source for sources in edges.values() for source in sources}
     # The first is the one asked for, by its full name.
@@ -203,6 +218,8 @@ def _show_columns(found: Mapping[str, ColumnLineage], as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
+    if not found:
+        console().print(NO_VIEWS)
     for view, lineage in found.items():
         lines = [*lineage.columns.items(), *([("(rows)", lineage.rows)] if lineage.rows else [])]
         print_table(

@@ -19,7 +19,7 @@ from ivm_core.cli.options import (
     engine_of,
     progress,
 )
-from ivm_core.cli.output import BAD, GOOD, console, print_json, print_table, seconds, strategy, text, verdict
+from ivm_core.cli.output import BAD, GOOD, NO_VIEWS, console, print_json, print_table, seconds, strategy, text, verdict
 from ivm_core.errors import UPSTREAM_FAILED, DriftError, IvmError
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ def maintain(
     """Bring views to the newest state of their tables, all to the same cut."""
     if mode == "rewind" and as_of is None:
         raise typer.BadParameter("--mode rewind needs --as-of: the time to go back to")
+    if mode == "full" and policy not in (None, "full"):
+        raise typer.BadParameter(
+            f"--mode full computes the views anew, and --policy {policy} may not: give one of them"
+        )
+    if views and group is not None:
+        raise typer.BadParameter("name views, or a group by --group, and not both")
     with engine_of(settings) as engine, progress(as_json) as on_progress:
         reports = engine.maintain(
             views or None,
@@ -56,7 +62,7 @@ def maintain(
 
 
 def refresh(
-    views: Annotated[list[str], typer.Argument(metavar="VIEW...")],
+    views: Annotated[list[str], typer.Argument(metavar="VIEW", help="Views, by name.", show_default=False)],
     settings: SettingsFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -90,8 +96,10 @@ def validate(
         reports, failures = _of_each(views or [status.view for status in engine.status()], one)
     if as_json:
         print_json(reports)
-    else:
+    elif reports or failures:
         _print_validations(reports, measure_full)
+    else:
+        console().print(NO_VIEWS)
     _fail_for(failures, {DriftError.exit_code} if not all(report.ok for report in reports) else set())
 
 
@@ -153,7 +161,7 @@ def _print_reports(reports: list[MaintenanceReport], as_json: bool) -> None:
                     f"{BAD} {text(report.view)}: {text(' '.join(report.error.split()))}", soft_wrap=True
                 )
     else:
-        console().print("There are no views yet: write one under sql/ and run `ivm apply`.")
+        console().print(NO_VIEWS)
     failed = {report.error_code for report in reports if report.error is not None}
     failed = failed - {UPSTREAM_FAILED} or failed
     if failed:

@@ -27,9 +27,7 @@ SettingsFile = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 ViewName = Annotated[str, typer.Argument(metavar="VIEW", help="A view's name: schema.view.", show_default=False)]
-ViewNames = Annotated[
-    list[str] | None, typer.Argument(metavar="[VIEW]...", help="Views; default: all.", show_default=False)
-]
+ViewNames = Annotated[list[str] | None, typer.Argument(metavar="VIEW", help="Views; default: all.", show_default=False)]
 GroupName = Annotated[
     str | None, typer.Option("--group", metavar="NAME", help="Only the views of this group.", show_default=False)
 ]

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 GOOD, BAD = "[green]✓[/]", "[red]✗[/]"
+NO_VIEWS = "There are no views yet: write one under sql/ and run `ivm apply`."
 WIDE = 500
 STRATEGY_STYLES = {
     "noop": "dim",

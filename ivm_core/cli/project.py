@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +29,7 @@ PROJECT = Annotated[
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; made if needed.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; made if needed.")] = Path(),
     as_json: AsJson = False,
 ) -> None:
     """Make a small project that works at once: settings, two tables, three views."""
@@ -38,7 +39,7 @@ def init(
         return
     for name in written:
         console().print(f"{GOOD} {text(name)}")
-    enter = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
     console().print(f"\nNext: [bold]{text(enter)}ivm apply[/], then as README.md in it says.")
 
 

@@ -47,7 +47,13 @@ def trigger(
     target: Annotated[str, typer.Argument(metavar="GROUP|VIEW", help="A maintenance group, or one view of one.")],
     mode: Annotated[
         str,
-        typer.Option("--mode", parser=parse_mode, metavar="MODE", help=f"{', '.join(MODES)}."),
+        typer.Option(
+            "--mode",
+            parser=parse_mode,
+            metavar="MODE",
+            help="catch_up; rewind: back to where the views stood at --as-of, and on from there to now; full; incremental or "
+            "incremental_strict: catch up by that policy.",
+        ),
     ] = "catch_up",
     as_of: AsOf = None,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="For the run's report.")] = "",

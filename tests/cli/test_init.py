@@ -24,7 +24,8 @@ def test_project_is_written_whole(run: Run, folder: Path) -> None:
     )
     assert sorted(result.json["files"]) == written
     assert {".gitignore", "README.md", "changes.py", "ivm.toml"} <= set(written)
-    assert "ivm apply" in run("init", "other").out
+    assert "cd other && ivm apply" in run("init", "other").out
+    assert "cd 'my shop' && ivm apply" in run("init", "my shop").out
 
 
 def test_settings_and_definitions_are_valid(run: Run, folder: Path) -> None:
