@@ -54,8 +54,8 @@ def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunReq
     if unknown := sorted(set(map(str, params)) - KEYS - FOREIGN):
         raise Permanent(f"Unknown parameters {unknown!r}. A run takes {sorted(KEYS)}.")
     reason = params.get("reason") or ""
-    if not isinstance(reason, str) or len(reason) > REASON_LENGTH:
-        raise Permanent(f"`reason` must be text of at most {REASON_LENGTH} characters.")
+    if not isinstance(reason, str) or len(reason) > REASON_LENGTH or not _is_writable(reason):
+        raise Permanent(f"`reason` must be text of at most {REASON_LENGTH} characters, all of which UTF-8 can hold.")
     mode = params.get("mode") or "catch_up"
     mode = OTHER_NAMES.get(mode, mode) if isinstance(mode, str) else mode
     if mode not in MODES:
@@ -70,6 +70,16 @@ def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunReq
         measure_full=measure_full,
         reason=reason,
     )
+
+
+def check_heard(context: Mapping[str, Any]) -> None:
+    """Raise Permanent where Airflow kept what the run was asked for from its parameters: it would do something else."""
+    asked = getattr(context.get("dag_run"), "conf", None) or {}
+    if unheard := sorted(key for key in KEYS & set(asked) if context["params"].get(key) != asked[key]):
+        raise Permanent(
+            f"Airflow does not let a run set {', '.join(unheard)}: [core] dag_run_conf_overrides_params is off in its "
+            "configuration. Nothing was done. Switch it on, or start the run without parameters."
+        )
 
 
 def target(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:
@@ -97,6 +107,11 @@ def rewind_to(request: RunRequest, context: Mapping[str, Any]) -> datetime | Non
             "`rewind` needs `as_of`, the instant to go back to: only scheduled runs and backfills have an interval to begin at."
         )
     return instant
+
+
+def _is_writable(text: str) -> bool:
+    """Whether a file and a database can hold the text: JSON may name halves of characters, and the character 0."""
+    return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _of_interval(context: Mapping[str, Any], key: str) -> Any:

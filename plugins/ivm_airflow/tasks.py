@@ -13,7 +13,7 @@ from ivm_airflow.deployment import Placed, opened_engine, reports_folder
 from ivm_airflow.failures import Permanent, failure_of
 from ivm_airflow.lineage import remember_lineage
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut, with_earlier_tries
-from ivm_airflow.request import RunRequest, parse_request, rewind_to, target
+from ivm_airflow.request import RunRequest, check_heard, parse_request, rewind_to, target
 from ivm_airflow.schedule import views_due
 from ivm_airflow.stated import broken_of, stated_of, unmet
 
@@ -25,6 +25,7 @@ def cut(group: str, **context: Any) -> dict[str, Any]:
     """Fix the table versions that the run ends at; skip the run where every view is there and nothing else is due."""
     from airflow.sdk.exceptions import AirflowSkipException
 
+    check_heard(context)
     with opened_engine() as engine:
         views, request = _asked(engine, group, context)
         rewind_to(request, context)  # refused here, before anything is done

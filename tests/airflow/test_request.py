@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from ivm_airflow.failures import Permanent
-from ivm_airflow.request import RunRequest, parse_request, rewind_to, target
+from ivm_airflow.request import RunRequest, check_heard, parse_request, rewind_to, target
 
 ALLOWED = ("gold.orders", "gold.lines")
 DEFAULTS = {"views": None, "mode": "auto", "as_of": None, "measure_full": False, "reason": ""}
@@ -68,6 +68,8 @@ def test_what_is_asked_for():
         {"measure_full": 1},
         {"reason": "x" * 501},
         {"reason": 5},
+        {"reason": "half of a letter: \ud83d"},
+        {"reason": "nothing\x00"},
         {"policy": "full"},
         {"veiws": ["gold.orders"]},
         {"__proto__": {}},
@@ -132,3 +134,15 @@ def test_a_rewind_goes_back_to_as_of_and_on_to_the_run_s_own_instant():
 def test_a_rewind_without_an_instant_is_refused():
     with pytest.raises(Permanent, match="needs `as_of`"):
         rewind_to(parse_request({"mode": "rewind"}, ALLOWED), {"dag_run": run("manual"), "data_interval_start": START})
+
+
+@pytest.mark.parametrize(
+    ("conf", "refused"), [(None, None), ({}, None), ({"mode": "auto"}, None), ({"mode": "full"}, "mode")]
+)
+def test_a_run_whose_parameters_airflow_ignores_does_nothing_else(conf, refused):
+    context = {"params": DEFAULTS, "dag_run": SimpleNamespace(conf=conf)}
+    if refused is None:
+        check_heard(context)
+        return
+    with pytest.raises(Permanent, match=f"does not let a run set {refused}: .*dag_run_conf_overrides_params"):
+        check_heard(context)
