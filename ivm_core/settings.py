@@ -26,7 +26,7 @@ from pydantic_settings import SettingsError as SourceError
 from ivm_core.errors import SettingsError
 from ivm_core.settings_sections import AirflowSettings, LimitSettings, SparkSettings
 
-__all__ = ["AirflowSettings", "LimitSettings", "Settings", "SparkSettings", "mask_url"]
+__all__ = ["AirflowSettings", "LimitSettings", "Settings", "SparkSettings", "in_one_paragraph", "mask_url"]
 
 FILE_NAME = "ivm.toml"
 PREFIX = "IVM_"
@@ -36,6 +36,8 @@ OTHER_PREFIXES = ("IVM_TEST_", "IVM_BENCH_")
 
 # Where a query's value begins whose name suggests a secret, with the "?" or "&" before it.
 _SECRET = re.compile("[?&][^=&?@]*(?:pass|secret|token|key)[^=&?@]*=", re.IGNORECASE)
+
+_LONGEST = 2000  # characters of an error that is told of
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
@@ -62,6 +64,16 @@ def mask_url(url: str) -> str:
         user, colon, _ = login.partition(":")
         address = f"{user}{':***' if colon else ''}{at}{place}"
     return f"{scheme}{separator}{address}{secrets[:1]}{_mask_query(secrets[1:])}"
+
+
+def in_one_paragraph(error: Exception) -> str:
+    """An error of somebody else's: its kind and what it says before Java's stack trace, without the secrets of URLs.
+
+    >>> in_one_paragraph(RuntimeError("no answer from\\npostgresql://ivm:s3cret@db/ivm\\n\\tat org.postgresql.Driver.connect"))
+    'RuntimeError: no answer from postgresql://ivm:***@db/ivm'
+    """
+    words = str(error).partition("\n\tat ")[0].split() or ["no message"]
+    return f"{type(error).__name__}: {' '.join(map(mask_url, words))}"[:_LONGEST]
 
 
 def _mask_query(query: str) -> str:

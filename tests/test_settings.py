@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ivm_core.errors import SettingsError
-from ivm_core.settings import Settings, mask_url
+from ivm_core.settings import Settings, in_one_paragraph, mask_url
 
 SECRET = "s3cr/et@?"
 
@@ -199,3 +199,16 @@ def test_project_dir_is_the_only_folder(folder: Path) -> None:
     assert Settings.load(project="two").project_dir() == folder / "sql/two"
     with pytest.raises(SettingsError, match="has no folder three"):
         Settings.load(project="three").project_dir()
+
+
+def test_an_error_of_others_is_one_paragraph_without_stack_and_secrets() -> None:
+    """As py4j has it: the first line says nothing, the second all, and then come a hundred of Java's own."""
+    raised = RuntimeError(
+        "An error occurred while calling o93.sql.\n: org.apache.spark.SparkException: no file at\n"
+        "https://store/t?sig=1&token=s3cret\n\tat org.apache.spark.A.b(A.scala:1)\n\tat org.apache.spark.C.d(C.scala:2)"
+    )
+    shown = in_one_paragraph(raised)
+    assert "\n" not in shown and "s3cret" not in shown and "A.scala" not in shown
+    assert shown.startswith("RuntimeError: An error occurred") and "SparkException: no file at https://store/t" in shown
+    assert in_one_paragraph(ValueError()) == "ValueError: no message"
+    assert len(in_one_paragraph(ValueError("x" * 100_000))) == 2000

@@ -96,9 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
+        from ivm_core.settings import in_one_paragraph
+
         if os.environ.get("IVM_DEBUG") == "1":
             raise
-        print_error("ERROR", _unexpected(error), as_json)
+        print_error("ERROR", f"{in_one_paragraph(error)} (IVM_DEBUG=1 shows where.)", as_json)
         return 1
     if code == INTERRUPTED:  # what typer makes of KeyboardInterrupt
         print_error("INTERRUPTED", "Interrupted. A batch that was not committed is finished by the next run.", as_json)
@@ -112,11 +114,3 @@ def _details(error: IvmError) -> dict[str, object]:
         for name, value in vars(error).items()
         if name != "message" and not name.startswith("_") and value not in (None, "")
     }
-
-
-def _unexpected(error: Exception) -> str:
-    from ivm_core.settings import mask_url
-
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    first = " ".join(mask_url(word) for word in (lines or ["no message"])[0].split())
-    return f"{type(error).__name__}: {first[:600]} (IVM_DEBUG=1 shows where.)"

@@ -20,6 +20,7 @@ from ivm_core.maintain.columns import columns_read
 from ivm_core.maintain.expectation import expected_reads
 from ivm_core.maintain.next_batch import needs_batch
 from ivm_core.maintain.published import publish
+from ivm_core.maintain.records import told
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.slots import below_of, order_of, run_in_order, views_at_once
@@ -131,9 +132,8 @@ def maintain_views(
         except Exception as error:  # any failure of one view leaves the others their run
             # The report carries the message; whoever shows reports shows it.
             logger.info("%s failed: %s", view.name, type(error).__name__)
-            message = error.message if isinstance(error, IvmError) else f"{type(error).__name__}: {error}"
-            code = error.code if isinstance(error, IvmError) else getattr(error, "code", "ERROR")
-            reports[view.name] = _failure(view, message, str(code))
+            code = error.code if isinstance(error, IvmError) else IvmError.code
+            reports[view.name] = _failure(view, told(error), code)
             failures.append(error)
         if on_progress:
             on_progress(view.name, "done")

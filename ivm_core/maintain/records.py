@@ -10,6 +10,7 @@ from ivm_core.catalog.model import BatchRecord, Intent, ViewRecord
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.errors import IvmError
+from ivm_core.settings import in_one_paragraph
 
 
 def record_of(
@@ -98,6 +99,10 @@ def recovered(intent: Intent) -> BatchRecord:
 
 
 def brief(error: Exception) -> str:
-    """The error's kind and first line, as the record of a failed batch keeps it."""
-    text = error.message if isinstance(error, IvmError) else str(error)
-    return f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"[:2000]
+    """The error's kind and what it says, as the record of a failed batch keeps it."""
+    return in_one_paragraph(error)
+
+
+def told(error: Exception) -> str:
+    """What an error says, as a run's report tells it: the message of one of this package, of others the kind too."""
+    return error.message if isinstance(error, IvmError) else in_one_paragraph(error)
