@@ -1,4 +1,4 @@
-"""Print fresh secrets for docker-compose.yaml: ``python docker/make_secrets.py > .env`` (keep the file to yourself)."""
+"""Print fresh secrets for docker-compose.yaml: ``(umask 077 && python docker/make_secrets.py > .env)``, for your eyes only."""
 
 import base64
 import os

@@ -88,7 +88,7 @@ def translated(url: URL) -> Iterator[None]:
         original = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
         problem = _without_secrets(url, str(original).strip().partition("\n")[0])
     except ImportError:
-        problem = "its driver is not installed (pip install 'ivm-core[postgresql]')"
+        problem = "its driver is not installed (pip install 'psycopg[binary]')"
     except OSError as error:
         problem = f"{error.strerror}: {error.filename}" if error.filename else str(error)
     else:
