@@ -108,9 +108,10 @@ def maintain_views(
     Returns a report for every view, with the message of a failure, in the given order, and the failures themselves.
     """
     run_id = run_id or str(uuid.uuid4())
-    group = views[0].group if views else "default"
-    # A run that is tried again keeps the cut that it fixed first.
-    cut = session.catalog.add_cut(group, run_id, cut).cut
+    groups = tuple(dict.fromkeys(view.group for view in views))
+    for group in groups:
+        # A run that is tried again keeps the cut that it fixed first.
+        cut = session.catalog.add_cut(group, run_id, cut).cut
     if rewind_to is None:
         cut = raised(session, cut, views)
     reports: dict[str, MaintenanceReport] = {}
@@ -142,7 +143,8 @@ def maintain_views(
     with session.shared_reads(columns_read(session, views), expected, several=len(views) > 1):
         run_in_order(views, views_at_once(session.settings), maintain)
     if not any(report.error for report in reports.values()):
-        publish(session, group, run_id, cut, views)
+        for group in groups:
+            publish(session, group, run_id, cut, views)
     return [reports[view.name] for view in views], failures
 
 

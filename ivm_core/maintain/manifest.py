@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
 from ivm_core.catalog.model import ViewRecord
+from ivm_core.errors import SettingsError
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.slots import below_of
 from ivm_core.plan.clock import CLOCK
@@ -36,11 +38,17 @@ def write_manifest(session: Session, expectations: Mapping[str, Collection[Expec
         "expectations": dict(sorted(stated.items())),
     }
     path = session.settings.manifest
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Written beside and renamed: the DAG processor never reads half a file.
-    draft = path.with_suffix(".tmp")
-    draft.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    draft.replace(path)
+    # Written beside and renamed, by each process its own: the DAG processor never reads half a file.
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise SettingsError(
+            f"The manifest {path} cannot be written: {error.strerror}. Tables and views are as the files say; correct "
+            "`manifest` in the settings, or the folder, and run `ivm apply` again."
+        ) from None
     return path
 
 

@@ -90,6 +90,17 @@ def test_folder_without_permission(run: Run, folder: Path) -> None:
         folder.chmod(0o700)
 
 
+def test_a_manifest_that_cannot_be_written(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "sql" / "p" / "views").mkdir(parents=True)
+    (folder / "taken").write_text("a file", encoding="utf-8")
+    monkeypatch.setenv("IVM_MANIFEST", "taken/manifest.json")
+    result = run("apply")
+    assert result.code == 8 and "taken/manifest.json cannot be written" in result.paragraph
+    monkeypatch.setenv("IVM_MANIFEST", "there/manifest.json")
+    assert run("apply").code == 0
+    assert [path.name for path in (folder / "there").iterdir()] == ["manifest.json"]
+
+
 def test_no_views_yet(run: Run, folder: Path) -> None:
     assert run("status", "--json").json == []
     assert run("lineage", "--json").json == {}

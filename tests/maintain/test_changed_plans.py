@@ -296,6 +296,18 @@ def test_a_cut_is_published_where_all_views_of_the_group_stand_at_it(place, spar
     assert (published.run_id, len(published.states)) == ("all", 2)
 
 
+def test_a_run_of_several_groups_publishes_a_cut_for_each(place, spark):
+    engine = place()
+    define(engine, "SELECT id, x FROM plans.t")
+    engine.create("CREATE INCREMENTAL MATERIALIZED VIEW plans.w GROUP weekly AS SELECT id FROM plans.u")
+    run(spark, "INSERT INTO plans.t VALUES (3, 30)", "INSERT INTO plans.u VALUES (3, 7, 0)")
+    engine.maintain(run_id="all")
+    for view in ("plans.v", "plans.w"):
+        published = engine.catalog.latest_cut(engine.catalog.view(view).group)
+        assert (published.run_id, [state.table for state in published.states]) == ("all", [view])
+        assert engine.read_published(published.group)[view].count() == 3
+
+
 def test_the_views_of_a_group_are_read_as_it_published_them_last(place, spark, tmp_path):
     engine = place()
     define(engine, "SELECT id, count(*) AS n FROM plans.t GROUP BY id HAVING count(*) < 3")
