@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ivm_airflow.failures import Permanent
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from ivm_core.settings import Settings
 
 CONNECTION = "spark_default"
+# In the name of a Spark setting: its value is nobody's to read.
+SECRET = re.compile("pass|secret|token|key", re.IGNORECASE)
 SPARK_PREFIX = "spark."
 
 
@@ -29,11 +33,25 @@ def with_connection(settings: Settings) -> Settings:
     try:
         connection = BaseHook.get_connection(connection_id())
     except AirflowNotFoundException:
+        hide_secrets(settings.spark.conf)
         return settings
     spark = settings.spark.model_copy(
         update={"master": master_of(connection), "conf": {**settings.spark.conf, **spark_conf(connection)}}
     )
+    hide_secrets(spark.conf)
     return settings.model_copy(update={"spark": spark})
+
+
+def hide_secrets(conf: Mapping[str, str]) -> None:
+    """Let no log of this task show values whose names suggest secrets, as the key of a storage account.
+
+    Spark's provider logs the command that it starts, and hides only what has ``secret`` or ``password`` in its name.
+    """
+    from airflow.sdk.log import mask_secret
+
+    for key, value in conf.items():
+        if SECRET.search(key):
+            mask_secret(value)
 
 
 def master_of(connection: Any) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 from ivm_airflow.connection import master_of, spark_conf
 from ivm_airflow.failures import Permanent
+
+from .conftest import ROOT, airflow_environment
 
 
 def connection(host=None, port=None, conn_type="spark", **extra):
@@ -45,3 +49,16 @@ def test_another_type_is_refused():
 def test_configuration_comes_from_the_extra_field():
     given = connection(**{"spark.driver.memory": "4g", "spark.ui.enabled": False, "spark.cores.max": 2, "queue": "x"})
     assert spark_conf(given) == {"spark.driver.memory": "4g", "spark.ui.enabled": "false", "spark.cores.max": "2"}
+
+
+def test_no_log_shows_a_key_of_the_configuration(tmp_path):
+    """The provider logs spark-submit's command, and itself hides only what is called a password or a secret."""
+    program = """
+from airflow.sdk.log import redact
+from ivm_airflow.connection import hide_secrets
+hide_secrets({"spark.hadoop.fs.azure.account.key.store": "Zm9vYmFyYmF6", "spark.driver.memory": "4096m"})
+print(redact("--conf spark.hadoop.fs.azure.account.key.store=Zm9vYmFyYmF6 --conf spark.driver.memory=4096m"))
+"""
+    environment = airflow_environment(tmp_path) | {"PYTHONPATH": str(ROOT / "plugins")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("account.key.store=*** --conf spark.driver.memory=4096m")
