@@ -154,7 +154,13 @@ def query(
 
     with engine_of(settings) as engine:
         frame = (engine.query(target) if any(map(str.isspace, target.strip())) else engine.read(target)).limit(limit)
-        columns, rows = frame.columns, [tuple(row) for row in shown_rows(frame)]
+        columns = list(frame.columns)
+        twice = next((name for name in columns if columns.count(name) > 1), None)
+        if as_json and twice is not None:
+            raise DefinitionError(
+                f"Two columns are called {twice}, and a JSON object holds one of a name. Use AS, or do without --json."
+            )
+        rows = [tuple(row) for row in shown_rows(frame)]
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
         return

@@ -218,6 +218,14 @@ def test_query_reads_a_view_or_runs_a_select(run: Run, engine: type[StandIn]) ->
     assert [name for name, _, _ in engine.calls] == ["read", "query"]
 
 
+def test_no_column_is_lost_in_json(run: Run, engine: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Frame, "columns", ("id", "id"))
+    engine.answers["query"] = Frame([(1, 2)])
+    assert "1   2" in run("query", "SELECT o.id, c.id FROM o JOIN c").out
+    refused = run("query", "SELECT o.id, c.id FROM o JOIN c", "--json")
+    assert refused.code == 2 and "Two columns are called id" in refused.json["error"]["message"]
+
+
 def test_lineage(run: Run, engine: type[StandIn]) -> None:
     engine.answers["lineage"] = {"gold.big": ("gold.sales",), "gold.sales": ("shop.orders", "shop.customers")}
     lines = run("lineage").out.splitlines()
