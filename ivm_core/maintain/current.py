@@ -36,6 +36,7 @@ def as_compiled(session: Session, view: ViewRecord) -> ViewRecord:
     ``SELECT *`` and NATURAL JOIN mean other columns once a table has more of them, other keys of a table make another
     plan, and so may another version of this package. A state of the plan before is then computed anew (PLAN_CHANGED).
     """
+    session.follow_columns(view)
     if session.compiled(view).fingerprint == view.fingerprint:
         return view
     compiled, columns = check_view(session, parse_definition(view.sql))

@@ -17,18 +17,17 @@ from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, select_as_written, table_exists
-from ivm_core.errors import BaseTableError, DefinitionError, DriftError, SchemaChangedError, UnknownTableError
+from ivm_core.errors import BaseTableError, DriftError, SchemaChangedError, UnknownTableError
 from ivm_core.job.build import batch_job
-from ivm_core.job.compile import CompiledView, compile_view
+from ivm_core.job.compile import CompiledView
 from ivm_core.job.facts import TableFacts
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.maintain.compiled import CompiledViews
 from ivm_core.maintain.keys import schema_of
 from ivm_core.maintain.visible import shown_by
 from ivm_core.plan.clock import CLOCK
-from ivm_core.plan.definition import parse_definition
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import read_select
-from ivm_core.plan.table_names import tables_of
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Session:
         self._given = spark
         self._spark: SparkSession | None = None
         self._opening = threading.RLock()
-        self._compiled: dict[str, tuple[str, CompiledView]] = {}  # by the view's id, with the text that was compiled
+        self._compiled = CompiledViews(self.schema)
         self._changes: ChangeCache | None = None
         self._several = False
         self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
@@ -265,19 +264,16 @@ class Session:
 
         Raises SchemaChangedError where what it reads has changed so that the query is wrong now.
         """
-        sql, compiled = self._compiled.get(view.view_id, ("", None))
-        if compiled is None or sql != view.sql:
-            query = parse_definition(view.sql).query
-            # Not only those of the plan: EXISTS over a global aggregate, for one, needs none of its tables.
-            try:
-                compiled = compile_view(view.name, query, {name: self.schema(name) for name in tables_of(query)})
-            except DefinitionError as error:
-                raise SchemaChangedError(
-                    f"The query of {view.name} no longer compiles over what it reads: {error.message} Run `ivm apply` with "
-                    "the query changed, or give what it reads its columns back."
-                ) from error
-            self._compiled[view.view_id] = view.sql, compiled
-        return compiled
+        return self._compiled.of(view)
+
+    def follow_columns(self, view: ViewRecord) -> None:
+        """Compile the view anew at the next use where another process gave a view below it other columns since.
+
+        Those of base tables are read from their logs (``columns.check_columns``).
+        """
+        below = [name for name in view.tables if self.catalog.find_view(name) is not None]
+        if self._compiled.is_of_before(view, below):
+            self.forget(view.view_id)
 
     def read(self, view: ViewRecord) -> DataFrame:
         """The view's rows as a reader sees them now."""
@@ -296,5 +292,5 @@ class Session:
 
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""
-        self._compiled.pop(view_id, None)
+        self._compiled.forget(view_id)
         self._jobs = {key: job for key, job in self._jobs.items() if key[0] != view_id}

@@ -30,6 +30,7 @@ def validate_view(
     if now is None:
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
     batch = Batch(view.name, now.number, still(now), now.fingerprint)
+    session.follow_columns(view)
     compiled = session.compiled(view)
     _check_comparable(session, view, now)
     relations = session.relations(view)
