@@ -93,12 +93,12 @@ class TableLog:
         return None if past is None else _columns(past)
 
     def stored_names(self, version: int) -> dict[str, str]:
-        """The name in data files of each column, in lower case; nothing where that cannot be told."""
+        """The name in data files of each column, in lower case, and of fields within; nothing where that cannot be told."""
         past = None if isinstance(self._open(), SparkLog) else self._open_at(version)
         if past is None:
             return {}
         fields = json.loads(past.schema().to_json())["fields"]
-        return {f["name"].lower(): f["metadata"].get("delta.columnMapping.physicalName", f["name"]) for f in fields}
+        return {field["name"].lower(): _stored_name(field) + _within(field["type"]) for field in fields}
 
     def _open_at(self, version: int) -> deltalake.DeltaTable | None:
         table = self._open()
@@ -238,6 +238,19 @@ def parse_interval(text: str) -> timedelta:
         plural = unit if unit.endswith("s") else unit + "s"
         total += timedelta(**{plural: float(number)})
     return total
+
+
+def _stored_name(field: dict[str, Any]) -> str:
+    return str(field["metadata"].get("delta.columnMapping.physicalName", field["name"]))
+
+
+def _within(type_: Any) -> str:
+    """The names in data files of a type's fields, as Spark's JSON has it, in order."""
+    if not isinstance(type_, dict):
+        return ""
+    fields = [_stored_name(field) + _within(field["type"]) for field in type_.get("fields", ())]
+    parts = [_within(type_.get(part)) for part in ("elementType", "keyType", "valueType")]
+    return f"({','.join((*fields, *parts))})"
 
 
 def _columns(table: deltalake.DeltaTable | SparkLog) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +127,30 @@ def test_of_a_long_log_only_the_commits_since_a_version_are_read(
     )
     assert log.is_readable(297, START + 5 * HOUR)
     assert asked == [3]
+
+
+def test_a_field_that_came_in_place_of_another_is_told(tmp_path: Path) -> None:
+    def struct(stored: str) -> dict[str, Any]:
+        ids = count(1)
+
+        def field(name: str, type_: Any, stored: str) -> dict[str, Any]:
+            mapped = {"delta.columnMapping.id": next(ids), "delta.columnMapping.physicalName": stored}
+            return {"name": name, "type": type_, "nullable": True, "metadata": mapped}
+
+        inner = {"type": "struct", "fields": [field("q", "long", "q"), field("p", "long", stored)]}
+        listed = {"type": "array", "elementType": inner, "containsNull": True}
+        return {"type": "struct", "fields": [field("St", listed, "col-1"), field("k", "long", "k")]}
+
+    location = write_log(tmp_path / "t", [0, 1], **{"delta.columnMapping.mode": "name"})
+    for version, stored in enumerate(("p", "col-2")):
+        file = Path(location) / "_delta_log" / f"{version:020}.json"
+        actions = [json.loads(line) for line in (tmp_path / "t/_delta_log" / f"{0:020}.json").read_text().splitlines()]
+        actions[1] = {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}}
+        actions[2]["metaData"]["schemaString"] = json.dumps(struct(stored))
+        file.write_text("\n".join(map(json.dumps, actions)))
+    before, after = (TableLog(location).stored_names(version) for version in (0, 1))
+    assert before["k"] == after["k"] == "k"
+    assert before["st"] != after["st"] and before["st"].startswith("col-1")
 
 
 @pytest.mark.parametrize("newest", [0, 1, 4, 5, 20, 21, 22, 70, 71, 72, 200])

@@ -124,6 +124,26 @@ def test_another_column_of_the_same_name_has_other_values(engine, spark, changes
     assert not difference(engine.read("untold.rows"), spark.sql(query))
 
 
+def test_another_field_of_the_same_name_has_other_values(engine, spark):
+    run(
+        spark,
+        f"CREATE TABLE untold.s (id int, st struct<q: int, p: int>) USING DELTA TBLPROPERTIES ({MAPPED})",
+        "INSERT INTO untold.s VALUES (1, struct(10, 11)), (2, NULL)",
+    )
+    engine.create(view("fields", "SELECT id, st.p AS p, to_json(st) AS text FROM untold.s"))
+    run(
+        spark,
+        "ALTER TABLE untold.s DROP COLUMN st.p",
+        "ALTER TABLE untold.s ADD COLUMN st.p int",
+        "INSERT INTO untold.s VALUES (3, struct(30, 31))",
+    )
+    (report,) = engine.maintain(["untold.fields"])
+    assert report.error is None
+    assert not difference(
+        engine.read("untold.fields"), spark.sql("SELECT id, st.p AS p, to_json(st) AS text FROM untold.s")
+    )
+
+
 def test_a_retyped_column_stops_a_view_though_another_was_made_since(engine, spark):
     engine.create(view("averages", "SELECT g, avg(v) AS mean, sum(v) AS total FROM untold.t GROUP BY g"))
     run(spark, "ALTER TABLE untold.t ALTER COLUMN v TYPE bigint", "INSERT INTO untold.t VALUES (6, 'a', 3000000000, 0)")
