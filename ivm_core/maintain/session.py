@@ -17,7 +17,7 @@ from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, select_as_written, table_exists
-from ivm_core.errors import BaseTableError, DriftError, SchemaChangedError, UnknownTableError
+from ivm_core.errors import BaseTableError, DriftError, InvalidNameError, SchemaChangedError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.facts import TableFacts
@@ -28,6 +28,7 @@ from ivm_core.maintain.visible import shown_by
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import read_select
+from ivm_core.plan.table_names import tables_of
 from ivm_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -287,8 +288,11 @@ class Session:
 
     def query(self, sql: str) -> DataFrame:
         """The result of one SELECT over tables and views. Raises DefinitionError for anything else."""
-        read_select(sql)
-        return select_as_written(self.spark_with_names, sql)
+        select, spark = read_select(sql), self.spark_with_names
+        with suppress(InvalidNameError):  # a file is read as Spark finds it
+            for view in filter(None, map(self.catalog.find_view, tables_of(select))):
+                self.read(view)  # which another process may have made, or replaced, since the session was told of it
+        return select_as_written(spark, sql)
 
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""

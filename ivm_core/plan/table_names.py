@@ -11,7 +11,7 @@ from ivm_core.plan.cte_names import cte_of
 FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml"})
 
 
-def tables_of(query: exp.Expression) -> tuple[str, ...]:
+def tables_of(query: exp.Expr) -> tuple[str, ...]:
     """The tables that a query names, CTEs aside, as ``schema.table`` in lower case. Raises InvalidNameError for a path."""
     names: set[str] = set()
     for table in query.find_all(exp.Table):

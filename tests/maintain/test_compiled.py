@@ -67,6 +67,20 @@ def test_a_view_below_has_lost_a_column(session: Session) -> None:
         session.compiled(ABOVE)
 
 
+def test_a_query_reads_views_as_they_are_registered_now(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Told:
+        def sql(self, text: str) -> str:
+            return text
+
+    looked_at: list[str] = []
+    session.__dict__["spark_with_names"] = Told()
+    monkeypatch.setattr(Session, "read", lambda _, view: looked_at.append(view.name))
+    text = "SELECT * FROM s.above AS a, (SELECT g FROM S.Below) AS b, s.t"
+    assert str(session.query(text)).startswith("SELECT * FROM s.above")
+    assert looked_at == ["s.above", "s.below"]
+    assert session.query("SELECT * FROM delta.`/place`")
+
+
 @pytest.mark.spark
 def test_another_process_replaced_the_view_below(spark, schema: str, tmp_path: Path, monkeypatch) -> None:
     """Sums of its whole numbers were stored; of fractions they would be cut off."""
