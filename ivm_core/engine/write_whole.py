@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm_core.apply.names import call, named, signed
+from ivm_core.apply.names import call, col, named, signed
 from ivm_core.cost.model import Reason
 from ivm_core.engine import commit, rows_here
 from ivm_core.engine.model import Applied, State
@@ -32,6 +32,7 @@ _MOST_ROWS = 1_500_000
 _MOST_HELD = 256 * 1024**2
 # Rows more than are stored, where few are: how wide rows are is not known of them.
 _FEW_MORE = 20_000
+_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"  # Spark's mark of such a column's type, or of one with such within
 # Whoever asks for a refresh, or needs one because something is wrong, gets a table of which nothing is left as it was.
 _ANEW = frozenset(
     {
@@ -60,8 +61,21 @@ def write_whole(writing: Writing) -> Applied:
     if writing.write.identified:
         identity = (signed(writing.batch_number, BATCH_COLUMN), named(call("monotonically_increasing_id"), ROW_COLUMN))
         frame = frame.selectExpr("*", *(column.sql("spark") for column in identity))
-    commit.overwrite(frame, writing.state, writing.tag)
+    commit.overwrite(_without_lengths(frame), writing.state, writing.tag)
     return Applied(counted=False)
+
+
+def _without_lengths(frame: DataFrame) -> DataFrame:
+    """The same rows, whose texts may have any length.
+
+    Delta takes the CHAR(n) or VARCHAR(n) of the column that one comes from over into the state, and holds all that is written
+    later to it, be it of another branch of a union, or longer since that column is.
+    """
+    limited = {field.name for field in frame.schema.fields if _LENGTH in field.metadata}
+    if not limited:
+        return frame
+    plain = (named(call("coalesce", col(n)), n) if n in limited else col(n) for n in frame.columns)
+    return frame.selectExpr(*(column.sql("spark") for column in plain))
 
 
 def _replace_here(writing: Writing, frame: DataFrame) -> Applied | None:

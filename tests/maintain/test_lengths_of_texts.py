@@ -1,0 +1,72 @@
+"""Views over columns of CHAR and VARCHAR hold texts of any length: of other branches, and of columns that are longer since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from ivm_core import Engine
+from ivm_core.engine.log import TableLog
+from ivm_core.engine.write_whole import _without_lengths
+from tests.maintain.database import FEED, check_views, create_views, run, set_limits
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUERIES = {
+    "rows": "SELECT id, name FROM {s}.t",
+    "both": "SELECT id, name FROM {s}.t UNION ALL SELECT id, note FROM {s}.u",
+    "groups": "SELECT name, count(*) AS n FROM (SELECT name FROM {s}.t UNION ALL SELECT note FROM {s}.u) GROUP BY name",
+    "fields": "SELECT id, st FROM {s}.t",
+}
+
+
+class Frame:
+    """As much of a DataFrame as is asked for."""
+
+    def __init__(self, *fields: StructField) -> None:
+        self.schema, self.columns = StructType(list(fields)), [field.name for field in fields]
+
+    def selectExpr(self, *items: str) -> list[str]:  # noqa: N802
+        return list(items)
+
+
+def test_only_columns_with_a_length_are_written_otherwise() -> None:
+    plain, limited = StructField("k", LongType()), StructField("a `b", StringType())
+    limited.metadata = {"__CHAR_VARCHAR_TYPE_STRING": "varchar(3)"}
+    frame: Any = Frame(plain, StructField("t", StringType()))
+    assert _without_lengths(frame) is frame
+    frame = Frame(plain, limited)
+    assert _without_lengths(frame) == ["`k`", "COALESCE(`a ``b`) AS `a ``b`"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("rows", [0, None], ids=["by Spark", "by this process"])
+def test_longer_texts_come(spark: SparkSession, schema: str, tmp_path: Path, rows: int | None) -> None:
+    run(
+        spark,
+        f"CREATE TABLE {schema}.t (id INT, name VARCHAR(3), st STRUCT<v: VARCHAR(2)>) USING DELTA {FEED}",
+        f"CREATE TABLE {schema}.u (id INT, note STRING) USING DELTA {FEED}",
+        f"INSERT INTO {schema}.t VALUES (1, 'abc', struct('x')), (2, NULL, NULL)",
+        f"INSERT INTO {schema}.u VALUES (1, 'longer than that')",
+    )
+    queries = {name: query.format(s=schema) for name, query in QUERIES.items()}
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as engine:
+        if rows is not None:
+            set_limits(engine, replace_rows=rows)
+        create_views(engine, schema, queries)
+        for view in engine.catalog.views():
+            schema_of_state = TableLog(view.location)._open().schema().to_json()
+            assert "char(" not in schema_of_state, view.name
+        for change in (
+            f"INSERT INTO {schema}.u VALUES (2, 'still longer than that')",
+            f"ALTER TABLE {schema}.t CHANGE COLUMN name name VARCHAR(20)",
+            f"INSERT INTO {schema}.t VALUES (3, 'abcdefghij', struct('y'))",
+            f"DELETE FROM {schema}.t WHERE id = 1",
+        ):
+            run(spark, change)
+            assert {str(report.strategy) for report in engine.maintain()} <= {"incremental", "affected", "noop"}
+            check_views(engine, schema, queries, change)
