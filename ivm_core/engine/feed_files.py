@@ -25,7 +25,7 @@ from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_entries import commit_file
 from ivm_core.engine.log_files import ODD, differ_to_arrow, open_as_stored, stored_rows
 from ivm_core.engine.model import Relation
-from ivm_core.engine.plain_files import MOST_FILES, PLAIN_FEATURES
+from ivm_core.engine.plain_files import MOST_FILES, PLAIN_FEATURES, columns_alone
 from ivm_core.engine.small import HERE
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def feed_frame(spark: SparkSession, relation: Relation, covered: TableRange) -> 
         # What was removed, restored and removed again counts twice, and Spark reads it once. Of what is missing Delta tells.
         if len(set(files)) < len(files) or not all(Path(file).exists() for file in files):
             return None
-    stored = StructType.fromJson(json.loads(feed.table.schema().to_json()))
+    stored = columns_alone(feed.table.schema().to_json())
     typed = StructType([*stored.fields, StructField(CHANGE_TYPE, StringType())])
     parts = [
         spark.read.schema(stored).parquet(*files).selectExpr("*", _kind(kind))

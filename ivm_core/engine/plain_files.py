@@ -23,6 +23,7 @@ from ivm_core.engine.small import ColumnValues
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 _EPOCH = date(1970, 1, 1).toordinal()
 MOST_FILES = 256  # past it, planning is the smaller part
@@ -58,9 +59,7 @@ class PlainTable:
 
     def read(self, spark: SparkSession, alternatives: Iterable[Bounds] = ((),)) -> DataFrame:
         """The rows of the files that may hold values within all the bounds of any alternative."""
-        from pyspark.sql.types import StructType
-
-        schema, files = StructType.fromJson(json.loads(self.schema)), self.files_with(alternatives)
+        schema, files = columns_alone(self.schema), self.files_with(alternatives)
         if not files.num_rows:
             return spark.createDataFrame([], schema)
         return spark.read.schema(schema).parquet(*self.paths(files))
@@ -103,6 +102,26 @@ class PlainTable:
             counts = self.files.column(missing).to_pylist()
             found |= np.array([count is None or count > 0 for count in counts])
         return found
+
+
+def columns_alone(schema: str) -> StructType:
+    """The columns of a table's schema, given as Spark's JSON, without what Delta notes of them.
+
+    A state that is made of them would take it over: their generation from others, their being identities, their invariants.
+    """
+    from pyspark.sql.types import StructType
+
+    return StructType.fromJson(_without_notes(json.loads(schema)))
+
+
+def _without_notes(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: {} if key == "metadata" else _without_notes(item) for key, item in value.items()}
+        case list():
+            return [_without_notes(item) for item in value]
+        case _:
+            return value
 
 
 def _numbers(values: ColumnValues) -> Any:
