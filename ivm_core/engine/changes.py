@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ivm_core.batch.classify import KEEPS_COLUMNS
 from ivm_core.batch.model import CommitClass, TableRange
 from ivm_core.batch.volume import changed_rows
 from ivm_core.engine.bindings import Bindings, Names
@@ -24,6 +23,7 @@ from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
 from ivm_core.engine.planning import Planning
 from ivm_core.engine.queries import frame_of
+from ivm_core.engine.same_columns import has_same_columns
 from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
 from ivm_core.engine.slices import Expected, Slices
 from ivm_core.engine.small import HERE, ChangedRows, SmallRelation, compute, held, net_rows
@@ -207,7 +207,7 @@ class ChangeCache:
             return ChangedRows(SmallRelation(empty, 0), netted=True)
         log = TableLog(relation.location, self.spark)
         few = self._is_small(relation, covered, log)
-        if not relation.row_wise or not _has_same_columns(log, covered, columns):
+        if not relation.row_wise or not has_same_columns(log, covered, columns):
             return self._compared(relation, covered, columns, few)
         rows = read_feed(relation, covered, columns) if few else None
         if rows is not None:
@@ -286,13 +286,3 @@ class ChangeCache:
 def _is_netted(covered: TableRange) -> bool:
     """Rows that were only added need no netting."""
     return covered.kind is not CommitClass.INSERT_ONLY
-
-
-def _has_same_columns(log: TableLog, covered: TableRange, columns: frozenset[str]) -> bool:
-    """Whether none of the columns came in place of another one of its name: no row changes then, but every value."""
-    if log.properties().get("delta.columnMapping.mode", "none") == "none":
-        return True
-    if all(c.operation.upper() in KEEPS_COLUMNS for c in log.commits(covered.from_version, covered.to_version)):
-        return True
-    before, after = (log.stored_names(version) for version in (covered.from_version, covered.to_version))
-    return bool(before) and all(before.get(name) == after.get(name) for name in columns)
