@@ -6,6 +6,7 @@ from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.maintain.decision import other_zone
 from ivm_core.maintain.next_batch import next_batch, next_number
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing
@@ -19,6 +20,9 @@ def way_to_repair(session: Session, view: ViewRecord, now: Standing) -> Maintena
     replaced = [item.table for item in next_batch(session, view, now, Cut(())).ranges if item.from_version < 0]
     if replaced:
         return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{replaced[0]} was dropped and created again")
+    zones = other_zone(session, view, now)
+    if zones is not None:
+        return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, zones)
     checked, most = session.catalog.last_validation(view.name), session.settings.limits.repair_rows
     differing = 0
     if checked and not checked.ok:

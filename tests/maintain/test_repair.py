@@ -161,3 +161,23 @@ def test_a_repair_that_died(engine, spark, monkeypatch, committed):
     assert report.strategy == ("incremental" if committed else "full")
     assert engine.validate(view).ok and not difference(engine.read(view), spark.sql(SUMS))
     assert (engine.history(view)[1].strategy == "repair") is committed
+
+
+def test_a_repair_in_a_session_of_another_time_zone(engine, spark):
+    """What differs would be mended by the days of this zone, and the view said to stand at those of the other."""
+    zone = "spark.sql.session.timeZone"
+    before = spark.conf.get(zone)
+    try:
+        spark.conf.set(zone, "UTC")
+        location = engine.create(
+            "CREATE MATERIALIZED VIEW rep.days AS SELECT k, current_date() AS day FROM rep.t"
+        ).location
+        spark.sql(f"DELETE FROM delta.`{location}` WHERE k = 1")
+        spark.conf.set(zone, "Pacific/Kiritimati")
+        report = engine.repair("rep.days")
+        assert (report.strategy, report.reason) == ("full", "time_zone_changed")
+        assert engine.validate("rep.days").ok
+        assert engine.maintain(["rep.days"])[0].strategy in ("noop", "incremental")
+    finally:
+        spark.conf.set(zone, before)
+        engine.drop("rep.days")
