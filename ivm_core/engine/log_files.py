@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,9 +28,12 @@ _FORMAT = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_t
 ODD = re.compile(r"[%*?\[\]{}\\,:]")  # in paths: encoded by Delta, decoded twice by delta-rs, or patterns to a reader
 _OLD_CALENDAR = frozenset({b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"})
 _SPARK = b"org.apache.spark.version"
+_OF_OLD = (b"1.", b"2.", b"3.0.")  # the last of these for instants alone, which it wrote as INT96
 # To be written into files: days and instants of old are those of the calendar that Spark has had since 3.0. Of a file that does
 # not say who wrote it, the session decides (datetimeRebaseModeInRead).
 IN_NEW_CALENDAR = {_SPARK: pyspark.__version__.encode()}
+# Set where a session of this process takes days in files that do not say who wrote them to be of the old calendar.
+UNMARKED_ARE_OLD = threading.Event()
 _MAPPING = "delta.columnMapping.mode"
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
@@ -87,17 +91,23 @@ def differ_to_arrow(files: Iterable[Path], schema: pa.Schema) -> bool:
 
     That is where names are spelled otherwise, a or A, which a table that was converted may have: Arrow takes the column for
     missing. And where days or instants before 1582-10-15 are of the Julian calendar, which Spark alone rebases: writers for
-    Hive leave them so (``datetimeRebaseModeInWrite`` LEGACY), and Spark before 3.0 did.
+    Hive leave them so (``datetimeRebaseModeInWrite`` LEGACY), and Spark before 3.1 did. Of files that do not say who wrote
+    them a session decides (``datetimeRebaseModeInRead``).
     """
     dated = any(pa.types.is_date(type_) or pa.types.is_timestamp(type_) for type_ in schema.types)
     names = frozenset(schema.names)
-    return any((dated and footer.old) or footer.respells(names) for footer in map(_footer, files))
+    unmarked = UNMARKED_ARE_OLD.is_set()
+    return any(
+        (dated and (footer.old or (unmarked and footer.unmarked))) or footer.respells(names)
+        for footer in map(_footer, files)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Footer:
     names: frozenset[str]
     old: bool  # of the old calendar, if there are days and instants
+    unmarked: bool  # it does not say who wrote it
 
     def respells(self, names: frozenset[str]) -> bool:
         if names <= self.names:
@@ -110,8 +120,8 @@ class _Footer:
 def _footer(file: Path) -> _Footer:
     footer = pq.read_metadata(file)
     written = footer.metadata or {}
-    old = bool(_OLD_CALENDAR & written.keys()) or written.get(_SPARK, b"").startswith(b"2.")
-    return _Footer(_one_of_equal(frozenset(footer.schema.to_arrow_schema().names)), old)
+    old = bool(_OLD_CALENDAR & written.keys()) or written.get(_SPARK, b"").startswith(_OF_OLD)
+    return _Footer(_one_of_equal(frozenset(footer.schema.to_arrow_schema().names)), old, _SPARK not in written)
 
 
 @lru_cache(maxsize=1024)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ivm_core.engine.java_options import java_conf
+from ivm_core.engine.log_files import UNMARKED_ARE_OLD
 from ivm_core.errors import EnvironmentProblem
 from ivm_core.settings import Settings
 
@@ -67,6 +68,7 @@ _HARMFUL = {
     "spark.sql.files.ignoreCorruptFiles": "the rows of files that cannot be read would be left out",
     "spark.sql.parser.escapedStringLiterals": "rows would be looked up by other texts where these hold a quote or a backslash",
 }
+_CALENDARS = ("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead")
 _LOCAL_SHUFFLE_PARTITIONS_PER_CORE = 1
 _JAVA_ADVICE = (
     "Install a Java runtime: `sudo apt-get install openjdk-17-jre-headless` (Debian, Ubuntu), "
@@ -92,6 +94,7 @@ def open_session(settings: Settings) -> SparkSession:
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     _refuse_harmful(session)
+    _note_calendar(session)
     _quieten()
     session.sparkContext.setLogLevel("ERROR")
     return session
@@ -101,6 +104,7 @@ def prepare_session(spark: SparkSession, settings: Settings) -> None:
     """Check that a session opened by somebody else can do Delta, and set what a batch relies on."""
     _quieten()
     _refuse_harmful(spark)
+    _note_calendar(spark)
     for key, value in SESSION_CONF.items():
         spark.conf.set(key, value)
     extensions = spark.conf.get("spark.sql.extensions", "") or ""
@@ -121,6 +125,12 @@ def _refuse_harmful(spark: SparkSession) -> None:
                 f"In the Spark session {key} is true: {harm}, and views would be wrong. Nothing was changed. Take the setting "
                 "away, or give the views a session without it."
             )
+
+
+def _note_calendar(spark: SparkSession) -> None:
+    """Days that this process reads of files are those that the session would read."""
+    if any(str(spark.conf.get(key, "CORRECTED")).upper() == "LEGACY" for key in _CALENDARS):
+        UNMARKED_ARE_OLD.set()
 
 
 def session_conf(settings: Settings) -> dict[str, str]:
@@ -214,8 +224,9 @@ def _connect(settings: Settings) -> SparkSession:
                 f"The Spark Connect server at {server} does not let a client set {key}: set it where the server is started, "
                 "and take it out of the settings' or the connection's Spark configuration."
             ) from error
-    if settings.spark.conf.keys() & _HARMFUL.keys():
+    if settings.spark.conf.keys() & {*_HARMFUL, *_CALENDARS}:
         _refuse_harmful(session)
+        _note_calendar(session)
     return session
 
 

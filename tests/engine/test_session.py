@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,21 @@ def test_a_session_in_which_views_would_be_wrong_is_refused(setting: str) -> Non
     session.prepare_session(OpenedByOthers(**{setting: "false"}), Settings())  # type: ignore[arg-type]
     with pytest.raises(EnvironmentProblem, match=setting):
         session.prepare_session(OpenedByOthers(**{setting: "True"}), Settings())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "mode", ["spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead"]
+)
+def test_a_session_that_takes_days_to_be_of_the_old_calendar_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    noticed = threading.Event()
+    monkeypatch.setattr(session, "UNMARKED_ARE_OLD", noticed)
+    for value in ("CORRECTED", "EXCEPTION"):
+        session.prepare_session(OpenedByOthers(**{mode: value}), Settings())  # type: ignore[arg-type]
+    assert not noticed.is_set()
+    session.prepare_session(OpenedByOthers(**{mode: "legacy"}), Settings())  # type: ignore[arg-type]
+    assert noticed.is_set()
 
 
 @pytest.mark.parametrize("variable", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"])
