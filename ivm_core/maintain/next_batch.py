@@ -116,7 +116,7 @@ def _target(session: Session, table: str, cut: Cut) -> TableVersion:
             raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
         return TableVersion(table, shown_table(session, upstream, reached.table_id), reached.state_version)
     log = session.base_log(table)
-    if found is not None and found.table_id == log.table_id():
+    if found is not None and found.table_id == log.table_id() and found.version <= log.version():
         return found
-    # Of a table that was made anew since, a version of the one before says nothing.
+    # Of a table that was made anew since, or put back by a copy, a version of the one before says nothing.
     return TableVersion(table, log.table_id(), log.version())

@@ -92,8 +92,9 @@ def test_a_table_that_was_copied_back_is_another_one(session: Session, table: Pa
     now = stood(table, 4)
     shutil.rmtree(table)
     shutil.copytree(tmp_path / "backup", table)
-    (found,) = next_batch(session, VIEW, now, Cut(())).ranges
-    assert (found.from_version, found.to_version, found.kind) == (-1, 2, CommitClass.REPLACED)
+    for cut in (Cut(()), Cut(now.versions)):  # the latter of a run that began before, or as auxiliary views stand
+        (found,) = next_batch(session, VIEW, now, cut).ranges
+        assert (found.from_version, found.to_version, found.kind) == (-1, 2, CommitClass.REPLACED)
     assert not_before(session, found, now) == found  # there is no version 4 any more
     assert _Lag.of(session, "s.t", now).versions == 3
     append(table, 4)
