@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ivm_core.cost.model import Reason, Strategy
+
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted(path for path in (ROOT / "ivm_core").rglob("*.py") if "template" not in path.parts)
 PACKAGES = [path for path in SOURCES if path.name == "__init__.py"]
@@ -85,3 +87,9 @@ def test_expressions_are_sql(path: Path) -> None:
             names = {f"{module}.{alias.name}" if module else alias.name for alias in node.names}
             functions = "pyspark.sql.functions"
             assert not any(each.startswith(functions) for each in names), f"line {node.lineno}: {ast.unparse(node)}"
+
+
+def test_every_reason_and_strategy_is_given_somewhere() -> None:
+    code = " ".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    for kind in (Reason, Strategy):
+        assert [item.name for item in kind if f"{kind.__name__}.{item.name}" not in code] == []

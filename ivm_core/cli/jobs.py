@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def write_jobs(engine: Engine, project: Path, out: Path) -> tuple[list[str], list[str]]:
     """Explain every view file of the project into ``out``; (names written, files left out).
 
-    Left out is a view over another that does not exist yet: its columns are not known before ``ivm apply``.
+    Left out is a view over a table or a view that does not exist yet: its columns are not known before ``ivm apply``.
     """
     from ivm_core.maintain.project import naming_file
 

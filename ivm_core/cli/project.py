@@ -63,7 +63,9 @@ def plan(
     if out is not None and not as_json:
         console().print(f"{GOOD} {len(written)} jobs written to {text(out)}")
         if left_out:
-            console().print(f"Left out until `ivm apply` has made the views they read: {text(', '.join(left_out))}")
+            console().print(
+                f"Left out until `ivm apply` has made the tables and views that they read: {text(', '.join(left_out))}"
+            )
 
 
 def apply(project: PROJECT = None, settings: SettingsFile = None, as_json: AsJson = False) -> None:

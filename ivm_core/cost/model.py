@@ -37,7 +37,6 @@ class Reason(StrEnum):
     TABLE_REPLACED = "table_replaced"  # a base table was dropped and created again
     TIME_ZONE_CHANGED = "time_zone_changed"  # the session's time zone is another, and rows of the view depend on it
     STATE_CHANGED = "state_changed"  # the view's own table was written by something else
-    SCHEMA_CHANGED = "schema_changed"  # a used column changed, and the query still means the same
     FAILED = "failed"  # the batch raised an error; the view stands where it stood
     REWOUND = "rewound"  # the user asked to go back in time
     REPAIRED = "repaired"  # the view differed from its query, and was to be repaired

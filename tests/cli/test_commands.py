@@ -330,7 +330,10 @@ def test_plan_and_apply(run: Run, engine: type[StandIn], folder: Path) -> None:
     refused = run("plan", "--out", "out")
     assert (refused.code, refused.paragraph) == (2, "sales.sql: There is no column x. (line 3, column 7)")
     engine.answers["explain"] = UnknownTableError("There is no table or view gold.upstream.")
-    assert "Left out until `ivm apply` has made the views they read: sales.sql" in run("plan", "--out", "out").out
+    assert (
+        "Left out until `ivm apply` has made the tables and views that they read: sales.sql"
+        in run("plan", "--out", "out").out
+    )
 
 
 def test_job_files_stay_in_their_folder(run: Run, engine: type[StandIn], folder: Path) -> None:

@@ -21,8 +21,9 @@ REASONS = {
     "table_replaced": "a base table was created anew",
     "time_zone_changed": "the session has another time zone",
     "state_changed": "something else wrote the view’s table",
-    "schema_changed": "a column it uses has changed",
     "failed": "the batch failed",
+    "rewound": "a run was asked to go back in time",
+    "repaired": "it differed from its query",
     "plan_changed": "its query changed, or is compiled differently by now",
 }
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"))
