@@ -12,6 +12,7 @@ UNITS = {
     "day": timedelta(days=1),
     "week": timedelta(weeks=1),
 }
+DAYS_OF_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
@@ -39,7 +40,7 @@ def check_cron(text: str) -> str:
             problem = _check_item(item, label, low, high, names)
             if problem:
                 return problem
-    return ""
+    return _never(*fields[2:])
 
 
 def parse_interval(text: str) -> timedelta | None:
@@ -56,9 +57,33 @@ def parse_interval(text: str) -> timedelta | None:
     return total if total > timedelta() else None
 
 
+def _never(day: str, month: str, weekday: str) -> str:
+    """Why there is no such day in any year, as the 31st of February: a scheduler that looks for it fails. Empty if there is."""
+    if weekday != "*":
+        return ""  # with days of both kinds cron takes either
+    days, months = _values(day, *FIELDS[2][1:]), _values(month, *FIELDS[3][1:])
+    if any(day <= DAYS_OF_MONTH[month - 1] for day in days for month in months):
+        return ""
+    return f"day of month {day!r} does not occur in month {month!r}"
+
+
+def _values(field: str, low: int, high: int, names: tuple[str, ...]) -> set[int]:
+    """The numbers that a checked field means; a range whose end comes first goes around."""
+    found: set[int] = set()
+    for item in field.split(","):
+        span, _, step = item.partition("/")
+        first, dash, last = span.partition("-")
+        start = low if span == "*" else _number(first, low, names) or low
+        end = _number(last, low, names) if dash else high if span == "*" or step else start
+        assert end is not None  # it has been checked
+        numbers = [*range(start, end + 1)] if start <= end else [*range(start, high + 1), *range(low, end + 1)]
+        found.update(numbers[:: int(step or 1)])
+    return found
+
+
 def _check_item(item: str, label: str, low: int, high: int, names: tuple[str, ...]) -> str:
     span, slash, step = item.partition("/")
-    if slash and not (step.isascii() and step.isdigit() and int(step) > 0):
+    if slash and not (step.isascii() and step.isdigit() and len(step) <= 4 and int(step) > 0):
         return f"{label} {item!r} has a step that is not a positive number"
     if span == "*":
         return ""

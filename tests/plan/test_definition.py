@@ -251,14 +251,19 @@ def test_intervals(text: str, seconds: int | None) -> None:
     assert parse_interval(text) == (timedelta(seconds=seconds) if seconds else None)
 
 
-@pytest.mark.parametrize("text", ["* * * * *", "0 0 1 jan sun", "@hourly", "1-5/2 */2 31 12 7", "0,30 8-18 * * 1-5"])
+@pytest.mark.parametrize(
+    "text",
+    ["* * * * *", "0 0 1 jan sun", "@hourly", "1-5/2 */2 31 12 7", "0,30 8-18 * * 1-5", "0 0 29 feb *", "0 0 31 2 fri",
+     "0 0 30-31/2 2,4 *", "0 0 28-2 2 *", "0 0 31 * *", "0 0 */30 2 *"],
+)  # fmt: skip
 def test_cron_expressions(text: str) -> None:
     assert check_cron(text) == ""
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "* * * *", "60 * * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "*/0 * * * *", "a * * * *", "1- * * * *"],
-)
+    ["", "* * * *", "60 * * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "*/0 * * * *", "a * * * *", "1- * * * *",
+     f"*/{'9' * 5000} * * * *", "0 0 30 feb *", "0 0 31/2 apr *", "0 0 30,31 2 *", "0 0 31 4,6,9-9 *"],
+)  # fmt: skip
 def test_wrong_cron_expressions(text: str) -> None:
     assert check_cron(text)
