@@ -40,13 +40,18 @@ def owner_of(view: ViewRecord) -> str | None:
     return dict(view.properties).get(AUXILIARY_OF)
 
 
-def check_owner(definition: ViewDefinition, owner: str | None = None) -> None:
-    """Raise DefinitionError where a statement calls itself a part of another view's than the ``owner``'s; None: of any."""
+def check_properties(definition: ViewDefinition, owner: str | None = None) -> None:
+    """Raise DefinitionError for properties that are not a user's to set: of Delta, and whose part the view is.
+
+    ``owner``: the view of whose query it keeps a part.
+    """
+    problem = ""
     if definition.auxiliary_of != owner:
-        raise DefinitionError(
-            f"{definition.name}: {AUXILIARY_OF} is set by this package alone, for a CTE that is AS MATERIALIZED. Leave it out.",
-            construct="TBLPROPERTIES",
-        )
+        problem = f"{AUXILIARY_OF} is set by this package alone, for a CTE that is AS MATERIALIZED"
+    elif of_delta := [key for key, _ in definition.properties if key.lower().startswith("delta.")]:
+        problem = f"{of_delta[0]} would have no effect, since a view's table is made by this package"
+    if problem:
+        raise DefinitionError(f"{definition.name}: {problem}. Leave it out.", construct="TBLPROPERTIES")
 
 
 def raised(session: Session, cut: Cut, views: Iterable[ViewRecord]) -> Cut:

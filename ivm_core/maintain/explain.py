@@ -16,7 +16,7 @@ from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.job.strategy import strategy_of, unmatched_column
-from ivm_core.maintain.auxiliaries import check_owner
+from ivm_core.maintain.auxiliaries import check_properties
 from ivm_core.maintain.check import compile_checked
 from ivm_core.maintain.model import Explanation, OperatorStrategy
 from ivm_core.maintain.register import check_free
@@ -114,6 +114,6 @@ def _compiled(session: Session, view_or_sql: str) -> tuple[CompiledView, ViewDef
         view = session.catalog.view(qualified(view_or_sql))
         return session.compiled(view), parse_definition(view.sql)
     definition = parse_definition(view_or_sql)
-    check_owner(definition)
+    check_properties(definition)
     check_free(session, definition.name)
     return compile_checked(session, definition, learn=False), definition

@@ -126,7 +126,10 @@ class ViewStatus:
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """One difference between a project's SQL files and the catalogue. ``action``: create, replace, drop, update, unchanged."""
+    """One difference between a project's SQL files and the catalogue.
+
+    ``action``: create, replace, drop, update, unchanged, or unmanaged, for what `ivm apply` does not change.
+    """
 
     kind: str
     name: str

@@ -17,7 +17,7 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
-from ivm_core.maintain.auxiliaries import check_owner, is_auxiliary, owner_of
+from ivm_core.maintain.auxiliaries import check_properties, is_auxiliary, owner_of
 from ivm_core.maintain.check import check_together, check_view
 from ivm_core.maintain.columns import column_change
 from ivm_core.maintain.current import locked
@@ -110,7 +110,7 @@ def _read(session: Session, folder: str | Path | None) -> tuple[list[TableDefini
     for file in sorted((root / "views").glob("*.sql")):
         with naming_file(file.name):
             definition = parse_definition(file.read_text(encoding="utf-8-sig"))
-            check_owner(definition)
+            check_properties(definition)
             for view in (*definition.auxiliaries, definition):
                 if view.name in views:
                     raise DefinitionError(f"{view.name} is defined in {views[view.name].file} too.", construct="name")
@@ -168,6 +168,10 @@ def _table_change(session: Session, table: TableDefinition) -> PlannedChange:
         return PlannedChange("table", table.name, "create")
     if (known.primary_key, known.foreign_keys) != _keys(table):
         return PlannedChange("table", table.name, "update", "declared keys changed")
+    there = {name.lower() for name, _ in known.columns}
+    if missing := [name for name, _ in table.schema.columns if name.lower() not in there]:
+        detail = f"its file has columns that it has not: {', '.join(missing)}. ALTER TABLE adds them, apply does not"
+        return PlannedChange("table", table.name, "unmanaged", detail)
     return PlannedChange("table", table.name, "unchanged")
 
 

@@ -14,7 +14,7 @@ from ivm_core.catalog.model import LifeStage, TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import describe_table, drop_state, is_view, put_table, table_exists
 from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameError, ViewExistsError
-from ivm_core.maintain.auxiliaries import auxiliaries_of, check_owner, is_auxiliary, raised
+from ivm_core.maintain.auxiliaries import auxiliaries_of, check_properties, is_auxiliary, raised
 from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
 from ivm_core.maintain.places import follow_tables, record_table
@@ -31,7 +31,7 @@ def create_view(session: Session, sql: str, run_id: str | None = None, owner: st
     Raises DefinitionError (and below) for what is wrong with the statement, ViewExistsError where the name is taken.
     """
     definition = parse_definition(sql)
-    check_owner(definition, owner)
+    check_properties(definition, owner)
     existing = session.catalog.find_view(definition.name)
     if existing is not None and existing.status != "creating":
         if existing.sql.strip() == sql.strip() or definition.if_not_exists:

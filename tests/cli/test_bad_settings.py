@@ -10,6 +10,7 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.catalog.catalog import Catalog
+from ivm_core.catalog.model import TableRecord
 from ivm_core.maintain.group import select_views
 from ivm_core.settings import Settings
 from tests.catalog.records import view
@@ -138,14 +139,21 @@ def test_a_definition_in_another_encoding_is_named(run: Run, folder: Path, place
     assert result.code == 2 and "latin.sql is not UTF-8 text (line 2)" in result.paragraph
 
 
-def test_no_file_calls_its_view_a_part_of_another(run: Run, folder: Path) -> None:
-    """Such a view would go with the other, and without a word once its own file is gone."""
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        # Such a view would go with the other, and without a word once its own file is gone.
+        ("'ivm.auxiliary_of' = 's.other'", "ivm.auxiliary_of is set by this package alone"),
+        ("'delta.appendOnly' = 'true'", "delta.appendOnly would have no effect"),
+    ],
+)
+def test_properties_that_are_not_a_user_s_are_refused(run: Run, folder: Path, written: str, said: str) -> None:
     file = folder / "sql" / "p" / "views" / "part.sql"
     file.parent.mkdir(parents=True)
-    file.write_text(SQL.replace("AS VALUES", "TBLPROPERTIES ('ivm.auxiliary_of' = 's.other') AS VALUES"), "utf-8")
+    file.write_text(SQL.replace("AS VALUES", f"TBLPROPERTIES ({written}) AS VALUES"), "utf-8")
     for command in (("plan",), ("apply",), ("explain", str(file))):
         result = run(*command)
-        assert result.code == 2 and "ivm.auxiliary_of is set by this package alone" in result.paragraph
+        assert result.code == 2 and said in result.paragraph
 
 
 def test_a_definition_may_begin_with_a_byte_order_mark(run: Run, folder: Path) -> None:
@@ -169,3 +177,16 @@ def test_what_is_logged_is_as_the_settings_say(run: Run, monkeypatch: pytest.Mon
         logger.setLevel(before)
     monkeypatch.setenv("IVM_LOG_LEVEL", "loud")
     assert "log_level" in run("status").paragraph
+
+
+def test_columns_that_a_table_s_file_alone_has_are_told_of(run: Run, folder: Path) -> None:
+    """Apply never changes a table: it said that nothing was to be changed."""
+    file = folder / "sql" / "p" / "tables" / "t.sql"
+    file.parent.mkdir(parents=True)
+    file.write_text("CREATE TABLE s.t (ID INT, note STRING) USING DELTA", "utf-8")
+    with Catalog.open(Settings.load().catalog) as catalog:
+        catalog.upsert_table(TableRecord("s.t", "id", "/lake/t", (("id", "int"),)))
+    (found,) = run("plan", "--json").json
+    assert (found["action"], found["name"]) == ("unmanaged", "s.t") and "has not: note. ALTER TABLE" in found["detail"]
+    file.write_text("CREATE TABLE s.t (ID INT) USING DELTA", "utf-8")
+    assert run("plan").out.strip() == "Nothing to change."
