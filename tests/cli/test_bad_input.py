@@ -183,6 +183,22 @@ def test_query_is_read_as_spark_reads_it(run: Run, deployment: Path) -> None:
     assert row == {"ifnull(name, ?)": "Ada", "late": True}
 
 
+def test_no_statement_shows_the_environment_of_the_driver(run: Run, deployment: Path) -> None:
+    file = deployment / "sql" / "shop" / "views" / "zz_told.sql"
+    settings = ("--settings", str(deployment))
+    query = "SELECT id, '${env:HOME}' AS home, '${spark.app.name}' AS app FROM shop.orders"
+    file.write_text(view("shop.told", query, "COMMENT '${env:PATH}'"), encoding="utf-8")
+    try:
+        assert run("apply", *settings).code == 0
+        asked = ("shop.told", "SELECT * FROM shop.told", query)
+        shown = [run("query", each, *settings, "--json").json for each in asked]
+    finally:
+        file.unlink()
+        run("drop", "shop.told", *settings)
+        run("apply", *settings)
+    assert shown == [[{"id": 1, "home": "${env:HOME}", "app": "${spark.app.name}"}]] * len(asked)
+
+
 def test_view_that_others_read_is_kept(run: Run, deployment: Path) -> None:
     before = state(deployment)
     result = run("drop", "shop.revenue_by_country", "--settings", str(deployment))

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from pyspark.errors import AnalysisException
 
+from ivm_core.engine.session import prepare_session, session_conf
 from ivm_core.engine.tables import analyse
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.statement import read_select
+from ivm_core.settings import Settings
 
 
 class Session:
@@ -44,3 +46,12 @@ def test_what_is_refused_is_told_of_once(text: str, caplog: pytest.LogCaptureFix
     with pytest.raises(DefinitionError, match="write one SELECT statement"):
         read_select(text)
     assert not caplog.records
+
+
+def test_no_session_puts_settings_or_the_environment_into_texts() -> None:
+    given: dict[str, str] = {"spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension"}
+    conf = SimpleNamespace(set=given.__setitem__, get=given.get)
+    session: Any = SimpleNamespace(conf=conf)
+    prepare_session(session, Settings())
+    assert given["spark.sql.variable.substitute"] == "false"
+    assert session_conf(Settings())["spark.sql.variable.substitute"] == "false"
