@@ -10,6 +10,7 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError, UnsupportedConstruct
 from ivm_core.plan.choices import settle_aggregates, take_from_one_row
 from ivm_core.plan.comparable import comparable_keys
+from ivm_core.plan.function_names import check_function_names
 from ivm_core.plan.nodes import Aggregate, Limit, Named, Plan, Project, Window, operators, references
 from ivm_core.plan.peers import order_rows, other_columns
 from ivm_core.plan.prune import prune
@@ -71,10 +72,11 @@ _UNSAFE_NAMES = frozenset(["java_method", "reflect", "try_reflect"])
 
 def check_determinism(query: exp.Expr) -> None:
     """Raise NondeterministicError for functions of chance, time or session, UnsupportedConstruct for unsafe ones."""
+    check_function_names(query)
     for node in query.walk():
         if isinstance(node, exp.QueryTransform):
             raise complaint(UnsupportedConstruct, f"TRANSFORM … USING is refused. {_UNSAFE}", node, "TRANSFORM")
-        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else ""
+        name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
         if name in _UNSAFE_NAMES:
             raise complaint(UnsupportedConstruct, f"{name}() is refused. {_UNSAFE}", node, name)
         if isinstance(node, exp.DataType) and node.this == exp.DType.TIME:

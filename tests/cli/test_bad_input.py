@@ -73,6 +73,8 @@ BAD_VIEWS = {
     "clock": (view(query="SELECT id FROM shop.orders WHERE ordered_on < date 'today'"), "NONDETERMINISTIC"),
     "partition id": (view(query="SELECT spark_partition_id() AS p FROM shop.orders"), "NONDETERMINISTIC"),
     "java method": (view(query="SELECT java_method('java.lang.System', 'exit', 1) AS x FROM shop.orders"), None),
+    "java method in backquotes": (view(query="SELECT id, `reflect`('java.lang.System', 'getenv', 'HOME') AS x FROM shop.orders"), "UNSUPPORTED_CONSTRUCT"),
+    "time in a schema of Spark's": (view(query="SELECT id, builtin.current_date() AS x FROM shop.orders"), "UNSUPPORTED_CONSTRUCT"),
     "wrong types": (view(query="SELECT id FROM shop.orders WHERE ordered_on + true > name"), None),
 }  # fmt: skip
 # Where several codes are apt: any of those for a wrong definition will do.
