@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -13,6 +14,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.dialect import SparkAsWritten
 
+_CONTINUED = re.compile(r"--[^\n]*\\\n")
+
 
 def tokenize(sql: str) -> list[Token]:
     """Spark SQL tokens; as in Spark 4, ``'it''s'`` is one string holding a quote (sqlglot would make two strings)."""
@@ -20,6 +23,7 @@ def tokenize(sql: str) -> list[Token]:
         raw = Spark().tokenize(sql)
     except TokenError as error:
         raise DefinitionError(f"The statement cannot be read: {error}", construct="syntax") from error
+    _check_comments(sql, raw)
     tokens: list[Token] = []
     for token in raw:
         last = tokens[-1] if tokens else None
@@ -36,6 +40,17 @@ def tokenize(sql: str) -> list[Token]:
         else:
             tokens.append(token)
     return tokens
+
+
+def _check_comments(sql: str, tokens: list[Token]) -> None:
+    """Raise DefinitionError for a comment that ends in a backslash: to Spark it goes on in the next line, to sqlglot not."""
+    start = 0
+    for end, following in ((token.start, token.end + 1) for token in tokens):
+        if found := _CONTINUED.search(sql, start, end):
+            line, column = sql.count("\n", 0, found.start()) + 1, found.start() - sql.rfind("\n", 0, found.start())
+            message = "A comment that ends in a backslash goes on in the next line for Spark. Take the backslash away."
+            raise DefinitionError(message, construct="comment", line=line, column=column)
+        start = following
 
 
 def parse_queries(tokens: list[Token], sql: str) -> list[exp.Expr]:

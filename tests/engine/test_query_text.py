@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from ivm_core.engine.session import prepare_session, session_conf
 from ivm_core.engine.tables import analyse
@@ -33,6 +35,20 @@ def test_what_is_no_query_to_spark_is_never_run() -> None:
     with pytest.raises(DefinitionError, match=r"does not accept the query: .* near 'INTO'\."):
         analyse(session, "WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a")
     assert session.asked == ["DESCRIBE QUERY WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a"]
+
+
+@pytest.mark.spark
+def test_spark_itself_runs_no_statement_that_only_begins_as_a_query(spark: SparkSession, tmp_path: Path) -> None:
+    table = f"delta.`{tmp_path / 't'}`"
+    spark.sql(f"CREATE TABLE {table} (id INT) USING DELTA").collect()
+    spark.sql(f"INSERT INTO {table} VALUES (1)").collect()
+    for rest in (f"INSERT INTO {table} SELECT id FROM a", f"DELETE FROM {table}", f"UPDATE {table} SET id = 2"):
+        with pytest.raises(DefinitionError, match="does not accept the query"):
+            analyse(spark, f"WITH a AS (SELECT 7 AS id) {rest}")
+    with pytest.raises(DefinitionError, match="does not accept the query"):
+        analyse(spark, f"SELECT 1; DELETE FROM {table}")
+    assert analyse(spark, f"SELECT id FROM {table};") == (("id", "int"),)
+    assert [tuple(row) for row in spark.sql(f"SELECT * FROM {table}").collect()] == [(1,)]
 
 
 def test_a_query_is_run_as_it_is_written() -> None:

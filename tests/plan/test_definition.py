@@ -147,6 +147,7 @@ MISTAKES = [
         (1, 43),
     ),
     (HEAD + "v TBLPROPERTIES ('a' = '1', 'a' = '2') AS SELECT 1", DefinitionError, "given twice", None),
+    (HEAD + "v AS\nSELECT a -- for now \\\nFROM t", DefinitionError, "goes on in the next line for Spark", (2, 10)),
     (HEAD + "a.b.c AS SELECT 1", InvalidNameError, "has 3 parts", (1, 26)),
     (HEAD + "`a.b` AS SELECT 1", InvalidNameError, "dot", (1, 26)),
     (HEAD + "`../x` AS SELECT 1", InvalidNameError, "path separator", (1, 26)),
