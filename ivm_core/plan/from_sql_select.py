@@ -12,6 +12,7 @@ from ivm_core.plan.clock import join_clock
 from ivm_core.plan.correlation import join_outer_values, keep_empty_groups, sides_of, take_outer_values
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
+from ivm_core.plan.from_sql_having import take_outer_aggregates
 from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
 from ivm_core.plan.from_sql_order import bind_limit, order_items, ordinal, row_count
 from ivm_core.plan.from_sql_tables import bind_from
@@ -65,6 +66,9 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     bound = bind_items(items, scope)
     aliases = {label.lower(): value for (label, _), value in zip(items, bound, strict=True) if label}
     outputs = replace(scope, aliases=aliases)
+    asked: dict[str, exp.Expression] = {}  # aggregates that HAVING names inside of its subqueries
+    if select.args.get("having") is not None:
+        select, asked = take_outer_aggregates(select, block)
     having, qualify = (_bind_filter(select, clause, outputs) for clause in ("having", "qualify"))
     sort = [resolve(name_windows(item, select), replace(outputs, aliases_first=True)) for item in order]
     sort = [_ordinal(item, bound) for item in sort]
@@ -77,7 +81,9 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
         having = groups.over(groups.prefer_aliases(having, outputs)) if having is not None else None
         qualify = groups.over(qualify) if qualify is not None else None
         sort = [groups.over(item) for item in sort]
+        named = tuple(Field(label, groups.over(resolve(call, scope)).name) for label, call in asked.items())
         defaults = groups.close()
+        block.scope = replace(block.scope, fields=(*block.scope.fields, *named))
         _check_grouped(block, [*bound, *(part for part in (having, qualify) if part is not None), *sort])
     per_row = bool(defaults and block.correlated)  # one row for each row of the query around, found anything or not
     if per_row and _looks_at_it(select, scope, [*bound, *(part for part in (having, qualify) if part is not None)]):

@@ -425,6 +425,11 @@ select a, (select x from u where u.a = t.a limit 0) as x from t
 
 # Subqueries where DuckDB takes none or counts no rows as NULL, each with a query that has the same rows and that it takes.
 REWRITTEN = """
+select a, count(*) as n from t group by a having exists (select 1 from u where u.k < max(t.b)) | select a, n from (select a, count(*) as n, max(b) as m from t group by a) q where exists (select 1 from u where u.k < q.m)
+select a, max(b) as m from t group by a having not exists (select 1 from u where u.a = t.a and u.k >= min(b)) and count(*) > 1 | select a, m from (select a, count(*) as n, max(b) as m, min(b) as l from t group by a) q where not exists (select 1 from u where u.a = q.a and u.k >= q.l) and n > 1
+select a, sum(c) as total from t group by a having max(b) not in (select k from u where u.x <= avg(t.c)) | select a, total from (select a, sum(c) as total, max(b) as m, avg(c) as v from t group by a) q where m not in (select k from u where u.x <= q.v)
+select a from t group by a having count(*) > (select count(*) from u where u.k = count(t.b) filter (where t.b < 3)) | select a from (select a, count(*) as n, count(case when b < 3 then 1 end) as m from t group by a) q where n > (select count(*) from u where u.k = q.m)
+select u.k, (select count(*) from t where t.a = u.a having exists (select 1 from w where w.k = max(t.b))) as n from u | select u.k, (select n from (select a, count(*) as n, max(b) as m from t group by a) q where q.a = u.a and m in (select k from w)) as n from u
 select a from t where (a, b) in (select a, k from u where u.x = t.c union all select k, y from w where w.z = t.s) | select a from t where exists (select 1 from u where u.x = t.c and u.a = t.a and u.k = t.b) or exists (select 1 from w where w.z = t.s and w.k = t.a and w.y = t.b)
 select a, (select regr_count(u.k, u.x) from u where u.a = t.a) as m from t | select a, (select count(u.k + u.x) from u where u.a = t.a) as m from t
 select t.a, u.x from t left join u on t.a = u.a and t.b in (select k from w where k is not null) | select t.a, u.x from (select *, b in (select k from w where k is not null) as m from t) t left join u on t.a = u.a and t.m

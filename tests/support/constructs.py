@@ -143,6 +143,7 @@ bool_and, bool_or, every, count_if | incremental | select s, bool_and(b > 1) as 
 first, last, any_value | incremental | select s, first(a) as f, last(a) as l, any_value(b) as v from t group by s
 FILTER | incremental | select s, count(*) filter (where a > 1) as n, first(b) filter (where a > 1) as f from t group by s
 HAVING | incremental | select s, count(*) as n from t group by s having count(*) > 1
+HAVING EXISTS by an aggregate | affected | select a, count(*) as n from t group by a having exists (select 1 from u where u.a = t.a and u.k < max(t.b))
 aggregate without GROUP BY | incremental | select count(*) as n, sum(c) as total from t
 aggregate over an aggregate | affected | select m, count(*) as n from (select s, max(a) as m from t group by s) group by m
 bit_and, bit_or, bit_xor | affected | select s, bit_and(a) as x, bit_or(a) as y, bit_xor(a) as z from t group by s
