@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
 from ivm_core.plan.block import Block
-from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_generators import generate
 from ivm_core.plan.from_sql_windows import name_windows
 from ivm_core.plan.functions import is_generator
@@ -146,8 +145,6 @@ def _generated(expression: exp.Expr, block: Block, select: exp.Select) -> list[I
     labels = tuple(item.name for item in expression.expressions) if isinstance(expression, exp.Aliases) else ()
     if isinstance(expression, exp.Alias):
         labels = (expression.alias,)
-    if select.args.get("group") is not None or any(has_aggregate(item) for item in select.expressions):
-        raise refusal("a generator in a grouped SELECT", call, "Use LATERAL VIEW.")
     before = block.scope.fields
     made = generate(Relation(block.plan, ()), call, labels, (), False, block.scope)
     block.plan = made.plan

@@ -11,6 +11,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
 from ivm_core.plan.correlation import join_outer_values, keep_empty_groups, sides_of, take_outer_values
 from ivm_core.plan.from_sql_aggregates import has_aggregate
+from ivm_core.plan.from_sql_generated_groups import generate_over_groups
 from ivm_core.plan.from_sql_groups import Groups, bind_keys
 from ivm_core.plan.from_sql_having import take_outer_aggregates
 from ivm_core.plan.from_sql_items import Item, bind_items, expand_items
@@ -44,6 +45,7 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     for argument, construct in REFUSED.items():
         if select.args.get(argument):
             raise refusal(construct, select)
+    select, scope = generate_over_groups(select, scope)
     scope = replace(scope, clock={})
     source = bind_from(select, scope)
     beside = scope.beside.names if scope.beside is not None else ()

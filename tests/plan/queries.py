@@ -425,6 +425,14 @@ select a, (select x from u where u.a = t.a limit 0) as x from t
 
 # Subqueries where DuckDB takes none or counts no rows as NULL, each with a query that has the same rows and that it takes.
 REWRITTEN = """
+select s, explode(collect_list(a)) as e from t group by s | select s, a as e from t where a is not null
+select explode(collect_set(a)) as e from t where b > 1 | select distinct a as e from t where b > 1 and a is not null
+select s, count(*) as n, explode(collect_list(b)) as e from t group by s having count(*) > 1 | select q.s, q.n, t.b as e from (select s, count(*) as n from t group by s having count(*) > 1) q join t on q.s <=> t.s and t.b is not null
+select explode_outer(collect_list(a)) as e, s from t group by 2 | select a as e, s from t where a is not null union all select null, s from t group by s having count(a) = 0
+select distinct s, stack(2, max(a), min(b)) as x from t group by s order by x desc, s limit 3 | select distinct s, x from (select s, max(a) as x from t group by s union all select s, min(b) from t group by s) q order by x desc, s limit 3
+select upper(s) as g, a % 2 as p, inline(collect_list(struct(a, b))) as (x, y) from t group by g, 2 | select upper(s) as g, a % 2 as p, a as x, b as y from t
+select a from t where b in (select explode(collect_list(k)) from u where u.a = t.a) or a = 1 | select a from t where b in (select k from u where u.a = t.a and k is not null) or a = 1
+select a from t where b not in (select explode(array(max(k), min(k))) from u where u.a = t.a) | select a from t where b not in (select max(k) from u where u.a = t.a union all select min(k) from u where u.a = t.a)
 select a, count(*) as n from t group by a having exists (select 1 from u where u.k < max(t.b)) | select a, n from (select a, count(*) as n, max(b) as m from t group by a) q where exists (select 1 from u where u.k < q.m)
 select a, max(b) as m from t group by a having not exists (select 1 from u where u.a = t.a and u.k >= min(b)) and count(*) > 1 | select a, m from (select a, count(*) as n, max(b) as m, min(b) as l from t group by a) q where not exists (select 1 from u where u.a = q.a and u.k >= q.l) and n > 1
 select a, sum(c) as total from t group by a having max(b) not in (select k from u where u.x <= avg(t.c)) | select a, total from (select a, sum(c) as total, max(b) as m, avg(c) as v from t group by a) q where m not in (select k from u where u.x <= q.v)
