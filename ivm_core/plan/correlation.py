@@ -11,7 +11,7 @@ from ivm_core.plan.nodes import Distinct, Filter, Join, JoinKind, Named, Plan, P
 from ivm_core.plan.rewrite import both, expect_expression, substitute
 from ivm_core.plan.schema import type_of, types_of
 from ivm_core.plan.scope import Relation, Scope, refusal
-from ivm_core.plan.types import tells_apart
+from ivm_core.plan.types import is_comparable, tells_apart
 
 
 def key_position(block: Block, keys: list[Named], expression: exp.Expression, label: str) -> int:
@@ -141,6 +141,12 @@ def join_values_of(
     around = block.scope.around
     if around is None or not set(outside) <= set(around.names):
         raise refusal("a subquery that refers past the query around it", named, "Join the tables instead.")
+    types = types_of(around)
+    for name in outside:
+        if types[name] is not None and not is_comparable(types[name]):
+            raise refusal(
+                f"a subquery that computes with a {types[name]} of the query around it", named, "Use LATERAL VIEW."
+            )
     context = block.scope.context
     values = {name: context.fresh(*context.hints[name]) for name in outside}
     domain = Distinct(Project(around, tuple(Named(value, column(name)) for name, value in values.items())))

@@ -7,10 +7,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ivm_core.errors import DefinitionError
+from ivm_core.plan.block import Block
 from ivm_core.plan.clock import join_clock
+from ivm_core.plan.correlation import take_outer_values
 from ivm_core.plan.dialect import number
 from ivm_core.plan.functions import sql_name
-from ivm_core.plan.nodes import Generate, Values, references
+from ivm_core.plan.nodes import Generate, Values
 from ivm_core.plan.rewrite import expect_expression, struct_of
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.types import Type, common_type
@@ -33,8 +35,9 @@ def generate(
     if bound.find(exp.Placeholder):
         raise refusal("a subquery in a generator", call)
     source = replace(source, plan=join_clock(source.plan, clock, bound))
-    if not references(bound) <= set(source.plan.names):
-        raise refusal("a generator over columns of the enclosing query here", call, "Use LATERAL VIEW or JOIN LATERAL.")
+    block = Block(scope, source.plan, list(source.correlated))
+    [bound] = take_outer_values(block, [bound])
+    source = replace(source, plan=block.plan, correlated=tuple(block.correlated))
     types = types_of(source.plan)
     bound, always = _spell(bound, call, types)
     known = generated_columns(bound, type_of_argument(bound, types))

@@ -146,8 +146,8 @@ def _generated(expression: exp.Expr, block: Block, select: exp.Select) -> list[I
     if isinstance(expression, exp.Alias):
         labels = (expression.alias,)
     before = block.scope.fields
-    made = generate(Relation(block.plan, ()), call, labels, (), False, block.scope)
-    block.plan = made.plan
+    made = generate(Relation(block.plan, (), tuple(block.correlated)), call, labels, (), False, block.scope)
+    block.plan, block.correlated = made.plan, list(made.correlated)
     block.scope = replace(block.scope, fields=(*before, *(replace(f, starred=False) for f in made.fields)))
     return [(f.label, _Bound(this=column(f.name))) for f in made.fields]
 

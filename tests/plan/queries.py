@@ -425,6 +425,13 @@ select a, (select x from u where u.a = t.a limit 0) as x from t
 
 # Subqueries where DuckDB takes none or counts no rows as NULL, each with a query that has the same rows and that it takes.
 REWRITTEN = """
+select a from t where exists (select 1 from explode(array(a, b)) as x(e) where e > 1) | select a from t where a > 1 or b > 1
+select a from t where exists (select 1 from (select explode(array(a, b)) as e) q join u on u.k = q.e where u.a = t.n) | select a from t where exists (select 1 from u where u.a = t.n and (u.k = t.a or u.k = t.b))
+select a from t where n not in (select explode(array(a, b))) | select a from t where n <> a and n <> b
+select a, (select max(e) from explode(array(a, b)) as x(e)) as m from t | select a, greatest(a, b) as m from t
+select a, (select count(*) from u lateral view explode(array(t.a, u.k)) x as e where e = t.b and u.a = t.a) as m from t | select a, (select count(*) from u where u.a = t.a and t.a = t.b) + (select count(*) from u where u.a = t.a and u.k = t.b) as m from t
+select a from t where b in (select u.k + e from u join lateral explode(array(t.a, u.a)) as x(e) where u.x > t.c) | select a from t where exists (select 1 from u where u.x > t.c and (t.b = u.k + t.a or t.b = u.k + u.a))
+select a from t where not exists (select 1 from u lateral view outer explode(filter(array(t.a), i -> i > 1)) x as e where e is null and u.k = t.b) | select a from t where not exists (select 1 from u where u.k = t.b and not coalesce(t.a > 1, false))
 select s, explode(collect_list(a)) as e from t group by s | select s, a as e from t where a is not null
 select explode(collect_set(a)) as e from t where b > 1 | select distinct a as e from t where b > 1 and a is not null
 select s, count(*) as n, explode(collect_list(b)) as e from t group by s having count(*) > 1 | select q.s, q.n, t.b as e from (select s, count(*) as n from t group by s having count(*) > 1) q join t on q.s <=> t.s and t.b is not null

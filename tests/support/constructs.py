@@ -218,6 +218,7 @@ ORDER BY with LIMIT over groups | incremental | select s, sum(b) as total from t
 _GENERATORS = """
 explode | incremental | select a, e from t lateral view explode(array(a, b)) g as e
 explode of a column | incremental | select k, e from o lateral view explode(l) g as e
+EXISTS over explode | affected | select k, l from o where exists (select 1 from explode(o.l) as x(e) join u on u.k = x.e)
 explode of an aggregate | affected | select s, explode(collect_set(a)) as e, count(*) as n from t group by s
 LATERAL VIEW OUTER | incremental | select k, e from o lateral view outer explode(filter(l, i -> i > 1)) g as e
 posexplode | incremental | select a, p, e from t lateral view posexplode(array(a, b)) g as p, e
