@@ -18,6 +18,7 @@ from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ivm_core.plan.dialect_functions import FUNCTION_PARSERS, FUNCTIONS
+from ivm_core.plan.dialect_names import as_name, with_column_names
 from ivm_core.plan.pipes import PipeParser
 from ivm_core.plan.rows import field_name
 from ivm_core.plan.types import SUFFIXES
@@ -46,11 +47,11 @@ class SparkParser(PipeParser):
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """The statements' trees. ``WINDOW (`` is a call: the clause of that name goes on with a name."""
-        raw_tokens = _without_time_zone(raw_tokens)
+        raw_tokens = with_column_names(_without_time_zone(raw_tokens))
         following = [*raw_tokens[1:], None]
         return super().parse(
             [
-                _as_name(token)
+                as_name(token)
                 if token.token_type == TokenType.WINDOW and after is not None and after.token_type == TokenType.L_PAREN
                 else token
                 for token, after in zip(raw_tokens, following, strict=False)
@@ -214,10 +215,6 @@ def _with_separator(call: exp.GroupConcat) -> exp.GroupConcat:
     if call.args.get("separator") is None:
         call.set("separator", exp.null())
     return call
-
-
-def _as_name(token: Token) -> Token:
-    return Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
 
 
 def _without_time_zone(tokens: list[Token]) -> list[Token]:

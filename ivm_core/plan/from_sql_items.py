@@ -31,7 +31,7 @@ def expand_items(select: exp.Select, block: Block) -> list[Item]:
         elif expression.is_star and isinstance(expression, exp.Star | exp.Column):
             items.extend(_star(expression, block))
         else:
-            named = name_windows(spread_stars(expression, block.scope), select)
+            named = name_windows(spread_stars(expression, block), select)
             items.append((_label(named), named.unalias()))
     if not items:
         raise complaint(DefinitionError, "The SELECT list is empty.", select, "SELECT")
@@ -50,13 +50,14 @@ def _star(node: exp.Expr, block: Block) -> list[Item]:
     """``*``, ``t.*``, ``t.struct.*`` and ``* EXCEPT (…)``; each column by its plan name."""
     scope = block.scope
     fields = _starred(node, scope)
-    if not fields and not _excepted(node) and match_field(scope, _qualifier(node), node) is not None:
+    if _names_struct(node, fields, scope):
         return _struct_star(node, block)
     return [(f.label, _Bound(this=column(f.name))) for f in _chosen(node, fields, scope)]
 
 
-def spread_stars(expression: exp.Expr, scope: Scope) -> exp.Expr:
-    """``hash(*)`` → ``hash(a, b)``: a star among a function's arguments is its columns; that of ``count(*)`` is none."""
+def spread_stars(expression: exp.Expr, block: Block) -> exp.Expr:
+    """``hash(*)`` → ``hash(a, b)``: a star among a function's arguments is its columns, ``struct(st.*)`` the fields of a
+    struct; that of ``count(*)`` is none."""
     if expression.find(exp.Star) is None:
         return expression
     tree = expression.copy()
@@ -65,13 +66,27 @@ def spread_stars(expression: exp.Expr, scope: Scope) -> exp.Expr:
         inner = node.find_ancestor(exp.Query) is not None or isinstance(node.parent, exp.Count | exp.Distinct)
         if inner or node.index is None:
             continue
-        fields = _chosen(node, _starred(node, scope), scope)
-        columns = [(f.label, exp.column(f.label, *reversed(f.qualifier), quoted=True)) for f in fields]
+        columns = _spread(node, block)
         if isinstance(node.parent, exp.Struct):
             node.replace(list(struct_of(columns).expressions))
         else:
             node.replace([each for _, each in columns])
     return tree
+
+
+def _spread(node: exp.Expr, block: Block) -> list[tuple[str, exp.Expr]]:
+    """The columns or fields that a star stands for, by their labels, as they can be written in its place."""
+    fields = _starred(node, block.scope)
+    if not _names_struct(node, fields, block.scope):
+        chosen = _chosen(node, fields, block.scope)
+        return [(f.label, exp.column(f.label, *reversed(f.qualifier), quoted=True)) for f in chosen]
+    struct = _struct(node)
+    return [(name, _field(struct.copy(), name)) for name in _field_names(resolve(struct, block.scope), node, block)]
+
+
+def _names_struct(node: exp.Expr, fields: list[Field], scope: Scope) -> bool:
+    """Whether what stands before a star is no table, of which it would have ``fields``, but a column."""
+    return not fields and not _excepted(node) and match_field(scope, _qualifier(node), node) is not None
 
 
 def _qualifier(node: exp.Expr) -> tuple[str, ...]:
@@ -84,7 +99,7 @@ def _starred(node: exp.Expr, scope: Scope) -> list[Field]:
     if star.args.get("replace") or star.args.get("rename"):
         raise refusal("* REPLACE or RENAME", node, "List the columns.")
     qualifier = _qualifier(node)
-    fields = [f for f in scope.fields if (f.qualifier[-len(qualifier) :] == qualifier if qualifier else f.starred)]
+    fields = [f for f in scope.fields if (f.is_of(qualifier) if qualifier else f.starred)]
     fields.sort(key=lambda f: f.starred)  # the columns that USING hides come first
     return fields
 
@@ -124,14 +139,26 @@ def _chosen(node: exp.Expr, fields: list[Field], scope: Scope) -> list[Field]:
 
 def _struct_star(node: exp.Expr, block: Block) -> list[Item]:
     """The fields of a struct, each by its name."""
+    value = resolve(_struct(node), block.scope)
+    return [(name, _Bound(this=_field(value, name))) for name in _field_names(value, node, block)]
+
+
+def _struct(node: exp.Expr) -> exp.Column:
+    """The name before the star."""
     parts = node.parts[:-1] if isinstance(node, exp.Column) else []
     places = zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)
-    value = expect_expression(resolve(exp.Column(**{place: part.copy() for place, part in places}), block.scope))
+    return exp.Column(**{place: part.copy() for place, part in places})
+
+
+def _field_names(value: exp.Expression, node: exp.Expr, block: Block) -> list[str]:
     kind = parse_type(type_of(value, types_of(block.plan)) or "void")
     if kind is None or kind.this != exp.DType.STRUCT:
         raise complaint(DefinitionError, f"{node.sql('spark')} stands for no columns.", node, "*")
-    names = [field.name for field in kind.expressions]
-    return [(name, _Bound(this=exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True)))) for name in names]
+    return [field.name for field in kind.expressions]
+
+
+def _field(value: exp.Expression, name: str) -> exp.Dot:
+    return exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
 
 
 class _Bound(exp.Expression):

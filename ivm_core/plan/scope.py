@@ -29,6 +29,12 @@ class Field:
     qualifier: tuple[str, ...] = ()
     starred: bool = True  # part of SELECT *; False for the two sides of a USING column
 
+    def is_of(self, qualifier: tuple[str, ...]) -> bool:
+        """Whether the qualifier, in lower case, names its table: ``t``, ``s.t`` or ``spark_catalog.s.t``."""
+        if len(self.qualifier) == 2 and len(qualifier) == 3 and qualifier[0] == "spark_catalog":
+            qualifier = qualifier[1:]
+        return self.qualifier[-len(qualifier) :] == qualifier
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -210,11 +216,7 @@ def match_field(scope: Scope, parts: tuple[str, ...], node: exp.Expr) -> tuple[F
     lowered = tuple(part.lower() for part in parts)
     for depth in range(len(parts) - 1, -1, -1):
         qualifier, label = lowered[:depth], lowered[depth]
-        found = [
-            f
-            for f in scope.fields
-            if f.label.lower() == label and (f.qualifier[-depth:] == qualifier if depth else f.starred)
-        ]
+        found = [f for f in scope.fields if f.label.lower() == label and (f.is_of(qualifier) if depth else f.starred)]
         if len({f.name for f in found}) > 1:
             tables = ", ".join(sorted(".".join((*f.qualifier, f.label)) for f in found))
             raise complaint(

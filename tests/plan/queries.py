@@ -425,6 +425,12 @@ select a, (select x from u where u.a = t.a limit 0) as x from t
 
 # Subqueries where DuckDB takes none or counts no rows as NULL, each with a query that has the same rows and that it takes.
 REWRITTEN = """
+select a, struct(q.st.*, a).p as x, to_json(struct(st.*)) as y from (select a, named_struct('p', b, 'r', s) as st from t where b > 0 and s > '') q | select a, b as x, to_json(named_struct('p', b, 'r', s)) as y from t where b > 0 and s > ''
+select spark_catalog.shop.t.b, Spark_Catalog.Shop.u.* from spark_catalog.shop.t join u on spark_catalog.shop.t.b = u.k | select t.b, u.* from t join u on t.b = u.k
+select any, for, minus, q.values from (select a as any, b as for, c as minus, s as values from t) q where for > 1 or minus is null | select a as "any", b as "for", c as minus, s as "values" from t where b > 1 or c is null
+select max(values) as m, sum(minus) - 1 as x, for from (select a as for, b as values, c as minus from t) q where 0 < minus group by for having max(values) - 1 >= for | select max(b) as m, sum(c) - 1 as x, a as "for" from t where 0 < c group by a having max(b) - 1 >= a
+select case when for > 1 then values else - minus end as x, rank() over (partition by for order by values desc) as r from (select a as for, b as values, n as minus from t) q | select case when a > 1 then b else - n end as x, rank() over (partition by a order by b desc) as r from t
+select a from t minus select k from u | select a from t except select k from u
 select a from t where exists (select 1 from explode(array(a, b)) as x(e) where e > 1) | select a from t where a > 1 or b > 1
 select a from t where exists (select 1 from (select explode(array(a, b)) as e) q join u on u.k = q.e where u.a = t.n) | select a from t where exists (select 1 from u where u.a = t.n and (u.k = t.a or u.k = t.b))
 select a from t where n not in (select explode(array(a, b))) | select a from t where n <> a and n <> b

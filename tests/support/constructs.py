@@ -62,6 +62,8 @@ lateral column alias | incremental | select a + b as p, p * 2 as q from t
 LIKE ANY, LIKE ALL | incremental | select a, s from t where s like any ('x%', '%z') and not s like all ('x%', '%y')
 star EXCEPT | incremental | select * except (c, d, n) from t
 star REPLACE, written with EXCEPT | incremental | select * except (a), a + 1 as a from u
+names with spark_catalog | incremental | select spark_catalog.shop.t.a from spark_catalog.shop.t where spark_catalog.shop.t.b > 1
+columns called any, for, minus, values | incremental | select for, max(values) as m from (select a as for, b as values, c as minus from t) q where minus > 1 group by for
 VALUES | incremental | select v.i, v.j from values (1, 'x'), (2, 'z') as v(i, j)
 TABLE | incremental | table u
 pipe syntax | incremental | from t |> where b > 1 |> join u on t.a = u.a |> aggregate sum(b) as total group by s |> where total > 2
@@ -233,6 +235,7 @@ UNPIVOT INCLUDE NULLS | incremental | select s, name, value from (select s, a, b
 
 _TYPES = """
 struct | incremental | select k, st, st.p as p from o
+struct of a struct's fields | incremental | select k, struct(st.*, k) as x from o
 struct as a key | incremental | select st, count(*) as n from o group by st
 struct as a join key | incremental | select x.k, y.k as other from o x join o y on x.st = y.st
 array | incremental | select k, l, size(l) as n from o where l is not null
