@@ -57,14 +57,17 @@ def _star(node: exp.Expr, block: Block) -> list[Item]:
 
 def spread_stars(expression: exp.Expr, block: Block) -> exp.Expr:
     """``hash(*)`` → ``hash(a, b)``: a star among a function's arguments is its columns, ``struct(st.*)`` the fields of a
-    struct; that of ``count(*)`` is none."""
+    struct; that of ``count(*)`` is none.
+
+    ``count(DISTINCT *)`` counts columns too. Spark refuses ``count(t.*)``, which could be either.
+    """
     if expression.find(exp.Star) is None:
         return expression
     tree = expression.copy()
     for star in list(tree.find_all(exp.Star)):
         node = star.parent if isinstance(star.parent, exp.Column) else star
-        inner = node.find_ancestor(exp.Query) is not None or isinstance(node.parent, exp.Count | exp.Distinct)
-        if inner or node.index is None:
+        counted = isinstance(node.parent, exp.Count) or (isinstance(node.parent, exp.Distinct) and node is not star)
+        if counted or node.find_ancestor(exp.Query) is not None or node.index is None:
             continue
         columns = _spread(node, block)
         if isinstance(node.parent, exp.Struct):

@@ -462,6 +462,8 @@ select t.a from t left anti join u on t.a = u.a and (t.b = 1 or t.b in (select k
 select t.a, l.k, l.x from t left join lateral (select u.k, u.x from u where u.a = t.a) l on l.k in (select k from w) and exists (select 1 from w where w.y = t.b) | select t.a, l.k, l.x from (select *, exists (select 1 from w where w.y = t.b) as m from t) t left join (select * from u where k in (select k from w)) l on l.a = t.a and t.m
 select * except (u.a, u.k) from t join u on t.a = u.a | select t.*, u.x from t join u on t.a = u.a
 select u.* except (u.a), t.* except (a, t.c, n) from t join u on t.a = u.a | select u.k, u.x, t.b, t.s, t.d from t join u on t.a = u.a
+select count(distinct *) as n, count(distinct *) filter (where k > 1) as m, count(*) as o from u | select count(distinct a, k, x) as n, count(distinct a, k, x) filter (where k > 1) as m, count(*) as o from u
+select t.b, count(distinct * except (t.c, s, d, n, t.b)) as n from t join u on t.a = u.a group by t.b | select t.b, count(distinct t.a, u.a, k, x) as n from t join u on t.a = u.a group by t.b
 select t.a, t.b, v.k from t join u on t.a = u.a join u v using (a) | select t.a, t.b, v.k from t join u on t.a = u.a join u v on t.a = v.a
 select t.b, q.a, q.k, r.y from t left join (select k as a, k from u) q on t.b = q.k left join (select y as a, y from w) r using (a) | select t.b, q.a, q.k, r.y from t left join (select k as a, k from u) q on t.b = q.k left join (select y as a, y from w) r on r.a = t.a
 select a, b from t join explode(array(1, 2)) as x(a) using (a) | select a, b from t where a in (1, 2)
