@@ -137,16 +137,6 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
 
     def swap(node: exp.Expr) -> exp.Expr:
         match node:
-            case exp.Placeholder() | exp.Parameter():
-                raise refusal("a parameter marker", node, "Write the value into the query.")
-            case exp.Query():
-                return scope.context.set_aside(without_parentheses(node))
-            case exp.Exists(this=exp.Limit() | exp.Order() | exp.Offset()):
-                raise refusal(
-                    "LIMIT or ORDER BY of a query in parentheses in EXISTS", node, "Leave the parentheses out."
-                )
-            case exp.Any(this=this) | exp.All(this=this) if isinstance(this.unnest(), exp.Query):
-                raise refusal(f"{node.key.upper()} (subquery)", node, _instead_of_quantifier(node))
             case _ if is_generator(node):
                 raise refusal(f"{sql_name(node)}() inside an expression", node, "Put it into FROM or a LATERAL VIEW.")
             case exp.Anonymous() if sql_name(node) == "session_window":
@@ -175,12 +165,38 @@ def resolve(expression: exp.Expr, scope: Scope) -> exp.Expression:
                 return column(name)
         return node
 
-    prepared = bind_parameters(expect_expression(expression.transform(lambda node: name_fields(spell_function(node)))))
-    bound = expect_expression(prepared.transform(swap, copy=False))
+    bound = expect_expression(_prepare(expression, scope.context).transform(swap, copy=False))
     for function in bound.find_all(exp.Lambda):
         if function.find(exp.Placeholder):
             raise refusal("a subquery in a lambda function", function)
     return substitute(bound, substitutions) if substitutions else bound
+
+
+def _prepare(expression: exp.Expr, context: Context) -> exp.Expression:
+    """A copy with its subqueries set aside, to be bound on their own, and functions and rows spelled as Spark knows them."""
+
+    def prepare(node: exp.Expr) -> exp.Expr:
+        match node:
+            case exp.Placeholder() | exp.Parameter():
+                raise refusal("a parameter marker", node, "Write the value into the query.")
+            case exp.Exists(this=exp.Limit() | exp.Order() | exp.Offset()):
+                raise refusal(
+                    "LIMIT or ORDER BY of a query in parentheses in EXISTS", node, "Leave the parentheses out."
+                )
+            case exp.Any(this=this) | exp.All(this=this) if isinstance(this.unnest(), exp.Query):
+                raise refusal(f"{node.key.upper()} (subquery)", node, _instead_of_quantifier(node))
+            case exp.Query() | exp.Values():
+                return context.set_aside(without_parentheses(node))
+            case _:
+                return name_fields(spell_function(node))
+
+    prepared = expect_expression(expression.transform(prepare))
+    for test in prepared.find_all(exp.In):
+        match test.expressions:
+            case [exp.Placeholder() as rows]:  # IN (VALUES …)
+                test.set("query", rows)
+                test.set("expressions", None)
+    return bind_parameters(prepared)
 
 
 def without_parentheses(query: exp.Expr) -> exp.Expr:

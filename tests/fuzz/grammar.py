@@ -10,6 +10,7 @@ from functools import partial
 from random import Random
 
 from tests.fuzz.aggregates import grouped_items, window_items
+from tests.fuzz.correlated import correlated
 from tests.fuzz.expressions import DECIMAL, INT, WIDE, Col, Columns, Expressions, Query
 from tests.fuzz.pivots import pivoted, unpivoted
 from tests.fuzz.shapes import (
@@ -67,6 +68,7 @@ class Queries:
             self._ranked: 1,
             partial(same_names, self): 2,
             partial(lateral, self): 1,
+            partial(correlated, self): 1.5,
             partial(without_column, self): 1 if depth else 0,
             partial(aliases, self): 1,
             partial(windows_of_groups, self): 1,
@@ -100,9 +102,10 @@ class Queries:
         self.random.shuffle(items)
         where = self.where(columns)
         keys = ", ".join(f"{place}{self.random.choice(('', ' DESC'))}" for place in range(1, len(items) + 1))
-        return self.made(f"SELECT DISTINCT {{}} FROM {source}{where} ORDER BY {keys} {self._limit()}", items)
+        return self.made(f"SELECT DISTINCT {{}} FROM {source}{where} ORDER BY {keys} {self.limit()}", items)
 
-    def _limit(self) -> str:
+    def limit(self) -> str:
+        """A LIMIT, and now and then an OFFSET."""
         return f"LIMIT {self.random.choice((1, 2, 4))}{self.random.choice(('', '', ' OFFSET 1'))}"
 
     def _group(self, depth: int) -> Query:
@@ -157,7 +160,7 @@ class Queries:
         directions = [f"{alias}.{column.sql}{self.random.choice(('', ' DESC'))}" for column in inner.columns]
         columns = [Col(f"{alias}.{column.sql}", column.type) for column in inner.columns]
         return self.made(
-            f"SELECT {{}} FROM ({inner.sql}) AS {alias} ORDER BY {', '.join(directions)} {self._limit()}", columns
+            f"SELECT {{}} FROM ({inner.sql}) AS {alias} ORDER BY {', '.join(directions)} {self.limit()}", columns
         )
 
     def _set_operation(self, depth: int) -> Query:

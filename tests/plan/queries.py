@@ -341,6 +341,33 @@ select a, (select distinct count(*) over () from u where u.a = t.a) as m from t
 select a from t where exists (select 1 from u where u.a = t.a qualify row_number() over (order by k) = 2)
 select a from t where b in (select k from u where u.a <= t.a qualify rank() over (order by x desc) = 1)
 select a from t where b not in (select k from u where u.a >= t.a and k is not null qualify rank() over (order by x desc) = 1)
+select a from t where exists (select 1 from u where u.a = t.a union select 1 from w where w.k = t.b)
+select a from t where not exists (select 1 from u where u.a = t.a union all select 1 from w where w.k = t.a)
+select a from t where exists (select k from u where u.a = t.a intersect select k from w where w.y < t.b)
+select a from t where exists (select k from u where u.a = t.a except select k from w)
+select a from t where b in (select k from u where u.a = t.a union all select y from w where w.k = t.b)
+select a from t where b not in (select max(k) from u where u.a = t.a union select min(y) from w where w.k = t.a)
+select a, (select sum(q.v) from (select x as v from u where u.a = t.a union all select y from w where w.k = t.a) q) as m from t
+select a, (select count(*) from (select k as v from u where u.a = t.a except all select y from w where w.k = t.a) q) as m from t
+select a, (select count(*) from (select k as v from u where u.a = t.a intersect all select y from w where w.k <= t.b) q) as m from t
+select a, (select sum(q.v) from (select count(*) as v from u where u.a = t.a union all select max(y) from w where w.k = t.b having count(*) > 1) q) as m from t
+select t.a, l.v from t, lateral (select t.a as v union all select t.b) l
+select t.a, l.v from t left join lateral (select k as v from u where u.a = t.a union select y from w where w.k = t.b) l
+select t.a, l.v from t, lateral ((select k as v from u where u.a = t.a order by k limit 1) union all (select y from w where w.k = t.a order by y desc limit 1)) l
+select a from t where exists (select 1 from (select max(k) as m from u where u.a = t.a having count(*) > 1) q)
+select a, (select q.m + r.n from (select max(k) as m from u where u.a = t.a) q, (select count(*) as n from w where w.k = t.b) r) as m from t
+select t.a, l.m, l.z from t, lateral (select q.m, w.z from (select count(*) as m from u where u.a = t.a) q left join w on w.k = q.m) l
+select a, (select count(*) from (select count(*) as n from u where u.a = t.a) q where q.n = 0) as m from t
+select a from t where exists (with q as (select k from u where u.a = t.a) select 1 from q where k > 1)
+select t.a, l.k, l.o from t, lateral (with q as (select k from u where u.a = t.a) select x.k, y.k as o from q x join q y on x.k <= y.k) l
+select t.a, l.n, l.z from t, lateral (with q as (select count(*) as n from u where u.a = t.a) select q.n, w.z from q left join w on w.k = q.n) l
+select a from t where a in (select i from values (1, 'x'), (2, null) as v(i, j))
+select a from t where exists (select 1 from (values (1, 'x'), (2, 'z')) as v(i, j) where v.i = t.a and v.j = t.s)
+select a, (select max(j) from values (1, 'x'), (2, 'z') as v(i, j) where v.i = t.a) as m from t
+select a from t where (a, s) in (select * from values (1, 'x'), (2, 'xy') as v(i, j))
+select a from t where a in (values (1), (2)) and a not in (values (2), (3))
+select a, b from t where (a, b) in (values (1, 2), (2, 3)) and exists (values (1))
+select a, (values (7)) as m, sum(b) as s from t group by a having a in (values (1), (2))
 """.strip().splitlines()
 
 SETS = """
@@ -551,6 +578,7 @@ select a, a + sum(b) as total, total + 1 as more, more * 2 as most from t group 
 select a + b, count(*) from t group by all
 select * except (q) from (select a, named_struct('p', a, 'r', b) as q from t)
 select a, grouping_id() as g, count(*) as n from t group by rollup (a, b)
+select a from t where b in (select k from u group by rollup ((a, k))) or b in (select k from u group by cube ((k, a), x))
 select exists (select 1 from u where u.a = t.a and u.x <= t.b) as e, count(*) as n from t group by exists (select 1 from u where u.a = t.a and u.x <= t.b)
 select case when exists (select 1 from u where u.a = t.a) then b end as e, count(*) as n from t group by case when exists (select 1 from u where u.a = t.a) then b end
 select (select max(x) from u where u.a = t.a) as m, count(*) as n from t group by (select max(x) from u where u.a = t.a)
