@@ -11,7 +11,18 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from ivm_core.plan.functions import sql_name
-from ivm_core.plan.types import FRACTIONAL, INTEGRAL, Type, common_type, parse_type, part_of, simple_string
+from ivm_core.plan.types import (
+    FRACTIONAL,
+    INTEGRAL,
+    MAX_PRECISION,
+    Type,
+    bounded,
+    common_type,
+    digits,
+    parse_type,
+    part_of,
+    simple_string,
+)
 
 Types = list[Type | None]
 
@@ -61,6 +72,21 @@ def _quotient(types: Types) -> Type | None:
     return "double" if all(type_ in (*INTEGRAL, *FRACTIONAL) for type_ in types) else None
 
 
+def _tried_sum(types: Types) -> Type | None:
+    """Where the sum has room in any order; an overflow, which is NULL, may depend on it."""
+    size = digits(types[0])
+    if size is not None:
+        return bounded(size[0] + 10, size[1]) if size[0] + 10 <= MAX_PRECISION else None
+    return "bigint" if types[0] in INTEGRAL[:3] else None
+
+
+def _tried_average(types: Types) -> Type | None:
+    size = digits(types[0])
+    if _tried_sum(types) is None:
+        return None
+    return bounded(size[0] + 4, size[1] + 4) if size is not None else "double"
+
+
 def _array_of(element: Type | None) -> Type | None:
     return f"array<{element}>" if element else None
 
@@ -77,6 +103,8 @@ _RULES: dict[str, Callable[[Types], Type | None]] = {
     "pad": _text,
     "reverse": lambda types: types[0] if types[0] != "void" else None,
     "safe_divide": _quotient,
+    "try_sum": _tried_sum,
+    "try_avg": _tried_average,
     "zeroifnull": lambda types: common_type(types[0], "int"),
     "nvl2": lambda types: common_type(*types[1:]),
     "map_keys": lambda types: _array_of(part_of(types[0], exp.DType.MAP, 0)),

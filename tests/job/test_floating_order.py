@@ -86,6 +86,13 @@ def test_rows_that_cannot_be_found_again_are_computed_anew(query: str) -> None:
         batch_job(view, frozenset(view.tables), Strategy.AFFECTED, Reason.AFFECTED_KEYS)
 
 
+@pytest.mark.parametrize("call", ["try_sum(m)", "try_avg(m)", "try_sum(cast(m as decimal(10, 2)))"])
+def test_sums_that_have_room_are_found_again(call: str) -> None:
+    query = f"select u.n, g.x from s.u join (select k, {call} as x from s.t group by k) g on u.k = g.k"
+    strategy, _, _ = strategy_of(compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES))
+    assert strategy is Strategy.AFFECTED
+
+
 @pytest.mark.parametrize(
     ("query", "columns"),
     [
