@@ -42,7 +42,7 @@ _EXACT = (
     exp.Min, exp.Max, exp.ArgMin, exp.ArgMax, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.NthValue,
     exp.Lag, exp.Lead, exp.Mode, exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.ArrayAgg,
     exp.ArrayUniqueAgg, exp.GroupConcat, exp.Count, exp.CountIf, exp.RegrCount, exp.BitwiseAndAgg, exp.BitwiseOrAgg,
-    exp.BitwiseXorAgg, exp.AnonymousAggFunc,
+    exp.BitwiseXorAgg, exp.PercentRank, exp.CumeDist, exp.AnonymousAggFunc,
 )  # fmt: skip
 _EXACT_NAMES = ("max_by", "min_by", "percentile", "percentile_cont", "percentile_disc", "count_min_sketch")
 

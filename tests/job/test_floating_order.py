@@ -86,6 +86,14 @@ def test_rows_that_cannot_be_found_again_are_computed_anew(query: str) -> None:
         batch_job(view, frozenset(view.tables), Strategy.AFFECTED, Reason.AFFECTED_KEYS)
 
 
+def test_what_follows_a_share_of_a_ranking_is_found_again() -> None:
+    query = (
+        "select k, percent_rank() over (partition by m order by k) as p, ntile(2) over (order by k, f) as n from s.t"
+    )
+    strategy, _, _ = strategy_of(compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES))
+    assert strategy is Strategy.AFFECTED
+
+
 @pytest.mark.parametrize("call", ["try_sum(m)", "try_avg(m)", "try_sum(cast(m as decimal(10, 2)))"])
 def test_sums_that_have_room_are_found_again(call: str) -> None:
     query = f"select u.n, g.x from s.u join (select k, {call} as x from s.t group by k) g on u.k = g.k"
@@ -102,6 +110,7 @@ def test_sums_that_have_room_are_found_again(call: str) -> None:
         (f"select k, s from {SUMS} union all select k, f from s.t", {"s"}),
         ("select f, sum(f) over (partition by k) as s from s.t", {"s"}),
         ("select f, sum(k) as s from s.t group by f", set()),
+        ("select f, percent_rank() over (order by f) as p, cume_dist() over (order by f) as c from s.t", set()),
     ],
 )
 def test_only_what_is_made_of_sums_is_compared_with_a_tolerance(query: str, columns: set[str]) -> None:
