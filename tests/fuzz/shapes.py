@@ -119,7 +119,7 @@ def mixed_sides(queries: Queries, _depth: int) -> Query:
             return queries.made(f"SELECT {{}} FROM {source} WHERE {condition}", columns)
         case _:
             joined, others = queries.relation(0)
-            matched = random.choice([c.sql for c in others if c.type in (INT, DECIMAL, STRING)])
+            matched = random.choice([c.sql for c in others if c.type in (INT, DECIMAL, STRING)] or ["'1'"])
             kind = random.choice(_OUTER)
             on = f"{text.sql} = CAST({matched} AS STRING)"
             return queries.made(f"SELECT {{}} FROM {source} {kind} {joined} ON {on}", [*columns, *others[:2]])
