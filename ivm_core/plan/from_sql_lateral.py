@@ -12,8 +12,8 @@ from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_on import join_subqueries
 from ivm_core.plan.functions import is_generator
 from ivm_core.plan.nodes import Distinct, Filter, Join, JoinKind, Named, Plan, Project, column, keep
-from ivm_core.plan.rewrite import both, value_where
-from ivm_core.plan.scope import Relation, Scope, refusal, resolve, without_parentheses
+from ivm_core.plan.rewrite import both, value_where, without_parentheses
+from ivm_core.plan.scope import Relation, Scope, refusal, resolve
 from ivm_core.plan.subqueries import check_reach
 
 # The clauses of a SELECT that look at more rows than one; the last three do so for each value of its outer columns too.

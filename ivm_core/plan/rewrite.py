@@ -186,3 +186,15 @@ def _as_operand(expression: exp.Expr, replaced: exp.Expr) -> exp.Expr:
 
 def _is_loose(expression: exp.Expr) -> bool:
     return isinstance(expression, _OPERATORS) and not isinstance(expression, exp.Paren | exp.Dot)
+
+
+def without_parentheses(query: exp.Expr) -> exp.Expr:
+    """``((SELECT …))`` → ``SELECT …``; parentheses with a clause of their own, as ``((SELECT …) LIMIT 1)``, stay.
+
+    >>> from sqlglot import parse_one
+    >>> [without_parentheses(parse_one(text)).sql() for text in ("((SELECT 1))", "((SELECT 1) LIMIT 0)")]
+    ['SELECT 1', '(SELECT 1) LIMIT 0']
+    """
+    while isinstance(query, exp.Subquery) and {key for key, value in query.args.items() if value} == {"this"}:
+        query = expect_expression(query.this)
+    return query

@@ -13,7 +13,7 @@ from ivm_core.plan.clock import clock_column
 from ivm_core.plan.functions import is_generator, spell_function, sql_name
 from ivm_core.plan.lambdas import bind_parameters
 from ivm_core.plan.nodes import Plan, Round, column
-from ivm_core.plan.rewrite import expect_expression, substitute
+from ivm_core.plan.rewrite import expect_expression, substitute, without_parentheses
 from ivm_core.plan.rows import name_fields
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import position
@@ -197,18 +197,6 @@ def _prepare(expression: exp.Expr, context: Context) -> exp.Expression:
                 test.set("query", rows)
                 test.set("expressions", None)
     return bind_parameters(prepared)
-
-
-def without_parentheses(query: exp.Expr) -> exp.Expr:
-    """``((SELECT …))`` → ``SELECT …``; parentheses with a clause of their own, as ``((SELECT …) LIMIT 1)``, stay.
-
-    >>> from sqlglot import parse_one
-    >>> [without_parentheses(parse_one(text)).sql() for text in ("((SELECT 1))", "((SELECT 1) LIMIT 0)")]
-    ['SELECT 1', '(SELECT 1) LIMIT 0']
-    """
-    while isinstance(query, exp.Subquery) and {key for key, value in query.args.items() if value} == {"this"}:
-        query = expect_expression(query.this)
-    return query
 
 
 def _instead_of_quantifier(node: exp.Any | exp.All) -> str:
