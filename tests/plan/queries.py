@@ -258,6 +258,9 @@ select a, (select distinct t.b + 1 from u where u.a = t.a) as m from t
 select a, (select t.b from u where u.a = t.a and u.k = 1) as m from t
 select a, (select t.b + t.a) as m from t
 select a, (select max(k) + t.b from u) as m from t
+select a from t where exists (select 1 from (values (1, 'x'), (2, null)) as x(i, j) where x.j = t.s)
+select a, (select sum(q.k) from (select k, a, count(*) as n from u group by grouping sets ((k, a), (k))) q) as m from t
+select b from t where b not in (select k from u where k > 0 group by grouping sets ((k, a), (k)))
 select a, ((select k from u) order by k limit 1) as m from t
 select a, ((select count(*) from u where u.a = t.a) limit 0) as m from t
 select a from t where b in ((select k from u where u.a = t.a) union all (select y from w order by y, k, z limit 2))
