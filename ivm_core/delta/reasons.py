@@ -25,6 +25,7 @@ class Code(StrEnum):
     ONE_PARTITION = "one_partition"
     JOIN_KEY = "join_key"
     UNLINKED_JOIN = "unlinked_join"
+    SPARE_ROWS = "spare_rows"
     FIRST_ROWS = "first_rows"
     RECURSION = "recursion"
     NO_RULE = "no_rule"
@@ -54,6 +55,6 @@ _ADVICE = {
     Code.ONE_GROUP: "Group by a column first, in a CTE that is MATERIALIZED, and aggregate its few groups here.",
     Code.ONE_PARTITION: "Add PARTITION BY a column to the window.",
     Code.UNLINKED_JOIN: "Link the two sides by an equality of columns in ON, or in the subquery's WHERE.",
-    Code.FIRST_ROWS: "Rank by row_number() OVER (PARTITION BY …) <= n, or take LIMIT when reading the view.",
+    Code.FIRST_ROWS: "Keep the first rows as a view of their own, or rank by row_number() OVER (PARTITION BY …) <= n.",
     Code.NO_RULE: "Cast the column to a type that can be compared, or leave it out of GROUP BY, DISTINCT and set operations.",
 }

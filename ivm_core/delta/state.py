@@ -10,13 +10,14 @@ groups is not computed again because one of them changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sqlglot import exp
 
 from ivm_core.delta.accumulators import Accumulator, Accumulators, Unmergeable, accumulate
 from ivm_core.delta.distinct_values import over_distinct_values
+from ivm_core.delta.first_rows import FirstRows, first_rows
 from ivm_core.delta.matched_groups import over_matches
 from ivm_core.delta.reasons import Code
 from ivm_core.plan.inexact import exact_keys, inexact_columns, is_inexact, unmatched_columns
@@ -65,7 +66,7 @@ class StateLayout:
     computes the view's rows from a scan of ``STATE_TABLE``. For groups, ``written`` is the view's own aggregate, and
     ``aggregate`` what is kept of it, with its keys named as in the state (``keys``); ``grouped`` the rows that it is made
     of, as batches see them. ``accumulators`` is empty unless the groups are merged; ``reason`` and ``code`` say why they
-    are not, or what is looked up for them.
+    are not, or what is looked up for them. ``first``: where a bag holds the first rows of an order, some of them to spare.
     """
 
     kind: StateKind
@@ -78,6 +79,14 @@ class StateLayout:
     accumulators: tuple[Accumulator, ...] = ()
     reason: str = ""
     code: Code = Code.ROW_BY_ROW
+    first: FirstRows | None = None
+
+    @property
+    def source(self) -> Plan:
+        """What batches see the changes of: the rows that are grouped, or ordered, or stored."""
+        if self.first is not None:
+            return self.first.limit.source
+        return self.aggregate.source if self.aggregate is not None else self.stored
 
     @property
     def row_wise(self) -> bool:
@@ -119,6 +128,8 @@ def derive_state(plan: Plan) -> StateLayout:
         stack.pop()
     if stack and _is_grouped(stack[-1].source):
         return _bag(stack[-1].source, stack)
+    if stack and isinstance(stack[-1], Limit) and (first := first_rows(stack[-1])) is not None:
+        return replace(_bag(first.limit, stack), first=first)
     if isinstance(plan, Project) and unmatched_columns(plan) and not unmatched_columns(plan.source):
         # The numbers are stored; what is made of them is computed when the view is read.
         return _bag(plan.source, [plan])

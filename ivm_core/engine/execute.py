@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot import exp
 
+from ivm_core.apply.names import named
 from ivm_core.batch.model import Batch
 from ivm_core.engine.bindings import Bindings, tables_of
 from ivm_core.engine.both_states import BothStates
@@ -166,8 +167,13 @@ class _Work:
         """Run a step's SELECT; ``kept``: once, in memory, counted."""
         self.report(step.name)
         tree = fill(sqlglot.parse_one(step.sql, read=SparkAsWritten), instants_of(self._sources.batch))
+        needed = not step.when or self.small[step.when].rows > 0
         for table in tables_of(tree):
-            self._open(table.name)
+            if needed:
+                self._open(table.name)
+            else:
+                self._leave_out(table.name)
+        kept &= needed
         if kept:
             rows = distinct_here(tree, self.small)
             if rows is not None:
@@ -218,6 +224,13 @@ class _Work:
                 relation.release()
             self._both_states.close()
             self.bindings.close()
+
+    def _leave_out(self, name: str) -> None:
+        """Take an input for empty that no step has read yet: nothing needs the one that does."""
+        item = self._pending.pop(name, None)
+        if item is not None:
+            nothing = (named(exp.cast(exp.null(), c.type, dialect="spark"), c.name) for c in item.columns)
+            self.bindings.define(item.name, exp.select(*nothing).where(exp.false()))
 
     def _open(self, name: str) -> None:
         item = self._pending.pop(name, None)

@@ -18,6 +18,7 @@ from ivm_core.job.chains import largest_first
 from ivm_core.job.collector import collector_paused
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.facts import Facts
+from ivm_core.job.first_rows import add_first_rows
 from ivm_core.job.model import (
     RECOMPUTED_KEYS,
     VANISHED,
@@ -73,7 +74,8 @@ def batch_job(
     parts, layout = Parts(facts or {}), _largest_first(view.layout, facts) if facts else view.layout
     match layout.kind:
         case StateKind.BAG:
-            write = _bag(layout, changed, parts)
+            first = layout.first
+            write = add_first_rows(layout, first, changed, parts, view.name) if first else _bag(layout, changed, parts)
         case StateKind.MERGED_GROUPS:
             write = _merged_groups(layout, changed, parts)
         case StateKind.RECOMPUTED_GROUPS:
@@ -85,6 +87,9 @@ def batch_job(
 
 def _largest_first(layout: StateLayout, facts: Facts) -> StateLayout:
     ordered = replace(layout, stored=largest_first(layout.stored, facts))
+    if (first := layout.first) is not None:
+        limit = replace(first.limit, source=largest_first(first.limit.source, facts))
+        return replace(ordered, first=replace(first, limit=limit))
     if (grouped := layout.aggregate) is None:
         return ordered
     return replace(ordered, aggregate=replace(grouped, source=largest_first(grouped.source, facts)))

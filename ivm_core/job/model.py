@@ -59,12 +59,16 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An intermediate relation: one SELECT in Spark SQL over inputs and earlier steps, computed once when ``materialize``."""
+    """An intermediate relation: one SELECT in Spark SQL over inputs and earlier steps, computed once when ``materialize``.
+
+    ``when``: an earlier step; where that has no rows nothing needs this one, and the engine takes what it reads for empty.
+    """
 
     name: str
     sql: str
     comment: str = ""
     materialize: bool = True
+    when: str = ""
 
 
 class WriteKind(StrEnum):
@@ -117,6 +121,7 @@ class Write:
     approximate: tuple[str, ...] = ()
 
 
+STORED_ROWS = "__ivm_state_found"  # the input with the state's rows as the batch finds them
 RECOMPUTED_KEYS = "__ivm_recomputed_keys"
 VANISHED = "__ivm_vanished"  # boolean column of a REPLACE_GROUPS step
 BATCH_COLUMN = "__ivm_batch"  # hidden columns of a bag state: together unique per stored row

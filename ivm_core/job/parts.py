@@ -23,44 +23,53 @@ class Parts:
 
     facts: Facts
     _inputs: dict[tuple[Scan | Changes, tuple[Bound, ...]], Input] = field(default_factory=dict)
+    _others: list[Input] = field(default_factory=list)
     _steps: list[Step] = field(default_factory=list)
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        return tuple(self._inputs.values())
+        return (*self._inputs.values(), *self._others)
 
     @property
     def steps(self) -> tuple[Step, ...]:
         return tuple(self._steps)
 
-    def add_step(self, name: str, plan: Plan, comment: str, *, materialize: bool = True) -> None:
-        """Append a step; subplans over changes that occur more than once become steps of their own first."""
+    def add_input(self, item: Input) -> None:
+        """Append an input that is no slice of a table; steps scan it as they do a step."""
+        self._others.append(item)
+
+    def add_step(self, name: str, plan: Plan, comment: str, *, materialize: bool = True, when: str = "") -> None:
+        """Append a step; subplans over changes that occur more than once become steps of their own first.
+
+        ``when``: see ``Step``.
+        """
         plan = Sharing()(factor_terms(plan, self.facts))
         scans: dict[int, Plan] = {}
         for number, shared in enumerate(repeated(plan), start=1):
             shared_name = f"{name}_part_{number}"
             body = transform_down(shared, lambda node: scans.get(id(node), node))
             scans[id(shared)] = step_scan(shared_name, shared, shared.names)
-            self._cut(shared_name, body, "computed once, used more than once", materialize=True)
-        self._cut(name, transform_down(plan, lambda node: scans.get(id(node), node)), comment, materialize=materialize)
+            self._cut(shared_name, body, "computed once, used more than once", materialize=True, when=when)
+        whole = transform_down(plan, lambda node: scans.get(id(node), node))
+        self._cut(name, whole, comment, materialize=materialize, when=when)
 
-    def _cut(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:
+    def _cut(self, name: str, plan: Plan, comment: str, *, materialize: bool, when: str) -> None:
         made = 0
 
         def make_step(prefix: Plan, purpose: str) -> Plan:
             nonlocal made
             made += 1
             step = f"{name}_chain_{made}"
-            self._append(step, prefix, f"changes joined so far, to {purpose}", materialize=True)
+            self._append(step, prefix, f"changes joined so far, to {purpose}", materialize=True, when=when)
             return step_scan(step, prefix, prefix.names)
 
         if self.facts:
             plan = cut_chains(plan, self.facts, lambda scan: scan.table.startswith(STEP_PREFIX), make_step)
-        self._append(name, plan, comment, materialize=materialize)
+        self._append(name, plan, comment, materialize=materialize, when=when)
 
-    def _append(self, name: str, plan: Plan, comment: str, *, materialize: bool) -> None:
+    def _append(self, name: str, plan: Plan, comment: str, *, materialize: bool, when: str) -> None:
         bound = place_bounds(plan, self._leaf_name, self._name_input)
-        self._steps.append(Step(name, to_sql(bound, leaf_name=_relation_name), comment, materialize))
+        self._steps.append(Step(name, to_sql(bound, leaf_name=_relation_name), comment, materialize, when))
 
     def _leaf_name(self, leaf: Scan | Changes) -> str:
         """The name of a small relation: a step, or a table's changes."""

@@ -26,8 +26,7 @@ def incremental_strategy(layout: StateLayout) -> tuple[Strategy, Reason, str]:
     """INCREMENTAL where weights alone suffice, AFFECTED where something is recomputed for its keys, and what."""
     if layout.kind is StateKind.RECOMPUTED_GROUPS or layout.code is Code.DISTINCT_VALUES:
         return Strategy.AFFECTED, Reason.AFFECTED_KEYS, layout.reason
-    source = layout.aggregate.source if layout.aggregate else layout.stored
-    recomputed = [r for r in classify(source) if r.rule in (Rule.AFFECTED_KEYS, Rule.WHOLE)]
+    recomputed = [r for r in classify(layout.source) if r.rule in (Rule.AFFECTED_KEYS, Rule.WHOLE)]
     if recomputed:
         return Strategy.AFFECTED, Reason.AFFECTED_KEYS, f"{recomputed[0].operator}: {recomputed[0].reason}"
     return Strategy.INCREMENTAL, Reason.LINEAR, ""

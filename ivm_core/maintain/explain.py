@@ -9,7 +9,7 @@ from ivm_core.delta.keys import netted
 from ivm_core.delta.linearity import classify, rule_of
 from ivm_core.delta.reasons import Code
 from ivm_core.delta.simplify import simplify
-from ivm_core.delta.state import StateKind
+from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
 from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job
@@ -47,8 +47,7 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
     try:
         strategy, reason, detail = strategy_of(compiled)
         job = batch_job(compiled, everything, strategy, reason, dict(session.facts(compiled.tables)))
-        source = compiled.layout.aggregate.source if compiled.layout.aggregate else compiled.layout.stored
-        delta = plan_text(simplify(pin_clock(netted(differentiate(source, everything)))))
+        delta = plan_text(simplify(pin_clock(netted(differentiate(compiled.layout.source, everything)))))
     except NoRule as error:
         strategy, reason, detail = Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error)
         delta = plan_text(simplify(pin_clock(after(compiled.layout.stored, everything))))
@@ -59,12 +58,18 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
         strategy=strategy,
         reason=reason,
         detail=detail,
-        state=_STATE[compiled.layout.kind] + (f" ({compiled.layout.reason})" if compiled.layout.reason else ""),
+        state=_state(compiled.layout),
         operators=operator_strategies(compiled),
         sql={step.name: step.sql for step in job.steps},
         job=job.to_json(),
         kept=tuple(view.name for view in definition.auxiliaries),
     )
+
+
+def _state(layout: StateLayout) -> str:
+    if layout.first is not None:
+        return f"the query's first {layout.first.least} rows, and up to {layout.first.spare} more to spare"
+    return _STATE[layout.kind] + (f" ({layout.reason})" if layout.reason else "")
 
 
 def jobs(session: Session, view_or_sql: str) -> dict[str, MaintenanceJob]:
@@ -101,7 +106,10 @@ def operator_strategies(compiled: CompiledView) -> tuple[OperatorStrategy, ...]:
     if (unmatched := unmatched_column(layout)) is not None:
         name, reason, code = unmatched
         found.append(OperatorStrategy("the view's rows", "full", code, f"{name}: {reason}", code.advice))
-    source = layout.grouped or layout.stored
+    if layout.first is not None:
+        note = f"kept with up to {layout.first.spare} rows to spare; where these have gone, all rows are ordered again"
+        found.append(OperatorStrategy("limit", "first rows", Code.SPARE_ROWS, note))
+    source = layout.grouped or layout.source
     found += [
         OperatorStrategy(r.operator, str(r.rule).replace("_", " "), r.code, r.reason, r.code.advice)
         for r in classify(source)

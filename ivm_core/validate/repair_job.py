@@ -15,13 +15,12 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.state import StateKind
 from ivm_core.job.build import full_job
 from ivm_core.job.compile import CompiledView
-from ivm_core.job.model import VANISHED, Input, MaintenanceJob, Slice, Step, Write, WriteKind
-from ivm_core.plan.nodes import HIDDEN_PREFIX, WEIGHT
+from ivm_core.job.model import STORED_ROWS, VANISHED, Input, MaintenanceJob, Slice, Step, Write, WriteKind
+from ivm_core.plan.nodes import WEIGHT
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.types import holds_variants
 from ivm_core.validate.bag_difference import COPIES, bag_difference
 
-STORED = f"{HIDDEN_PREFIX}state_found"  # the state's rows as the batch finds them
 _DIFFERENCE, _CHANGES = "state_difference", "state_changes"
 _FOUND, _SAME = "found", "same"
 _TWICE = "a group is stored more than once"
@@ -37,7 +36,7 @@ def repair_job(view: CompiledView) -> MaintenanceJob | None:
     columns = layout.stored.names
     if any(holds_variants(type_) for type_ in types_of(layout.stored).values()):
         return None
-    difference = bag_difference(whole.write.step, STORED, columns)
+    difference = bag_difference(whole.write.step, STORED_ROWS, columns)
     if layout.kind is StateKind.BAG:
         steps: tuple[Step, ...] = (_step(_CHANGES, _weighted(columns, difference), "the rows that differ"),)
         write = Write(WriteKind.BAG, _CHANGES, columns=columns)
@@ -49,7 +48,7 @@ def repair_job(view: CompiledView) -> MaintenanceJob | None:
         write = Write(WriteKind.REPLACE_GROUPS, _CHANGES, keys=layout.keys, columns=columns)
     else:
         return None
-    found = Input(STORED, view.name, Slice.STORED, ())
+    found = Input(STORED_ROWS, view.name, Slice.STORED, ())
     return MaintenanceJob(
         view.name,
         view.fingerprint,
@@ -72,7 +71,7 @@ def _group_rows(columns: Sequence[str], keys: Sequence[str]) -> exp.Query:
     gone = _rows(columns, exp.LT, exp.true()).join(
         _rows(keys, exp.GT).subquery(_SAME), on=same(_FOUND, _SAME, keys), join_type="left anti"
     )
-    stored = exp.select(*(col(name) for name in keys)).from_(table(STORED)).group_by(*(col(name) for name in keys))
+    stored = exp.select(*(col(name) for name in keys)).from_(table(STORED_ROWS)).group_by(*(col(name) for name in keys))
     twice = stored.having(exp.GT(this=exp.Count(this=exp.Star()), expression=number(1)))
     failing = _rows(columns, exp.LT, to_type(drift(_TWICE), "boolean")).join(
         twice.subquery(_SAME), on=same(_FOUND, _SAME, keys), join_type="left semi"

@@ -111,7 +111,7 @@ class Database:
         """
         write, number = job.write, next(self._numbers)
         names = {name: f"{name}__{number}" for name in [i.name for i in job.inputs] + [s.name for s in job.steps]}
-        fills = self._relations(job.inputs, job.steps, names)
+        fills = self._relations(job.inputs, job.steps, names, state)
         write = replace(write, step=names[write.step])
         new = self._new(new_state(write, state), state, number)
         if write.recompute is None or all(column.combine is Combine.ADD for column in write.merge):
@@ -126,7 +126,7 @@ class Database:
         return PreparedJob(tuple(fills), new, lost_keys, tuple(recomputed), self._new(both, state, next(self._numbers)))
 
     def _relations(
-        self, inputs: Sequence[Input], steps: Sequence[Step], names: Mapping[str, str]
+        self, inputs: Sequence[Input], steps: Sequence[Step], names: Mapping[str, str], state: str = ""
     ) -> list[tuple[str, Prepared]]:
         """Snapshots are views, changes tables: these are netted once."""
         fills = []
@@ -137,7 +137,7 @@ class Database:
             elif part.slice is Slice.CHANGES:
                 fills.append(self._stored(name, slice_of(part)))
             else:
-                shown = bounded_slice(part, names)
+                shown = f"FROM {state}" if part.slice is Slice.STORED else bounded_slice(part, names)
                 self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {_quoted(name)} AS {shown}")
         return fills
 

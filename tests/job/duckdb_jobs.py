@@ -107,7 +107,7 @@ def stored(table: str, state: str) -> str:
 
 def run(connection: duckdb.DuckDBPyConnection, job: MaintenanceJob, state: str) -> None:
     """Bring the table ``state`` from before the batch to after it."""
-    _relations(connection, job.inputs, job.steps)
+    _relations(connection, job.inputs, job.steps, state=state)
     write, recomputed = job.write, None
     if write.recompute is not None and any(column.combine is not Combine.ADD for column in write.merge):
         lost = translated(merge_groups.lost_extremes(write, state, write.step))
@@ -131,11 +131,17 @@ def shown(connection: duckdb.DuckDBPyConnection, query: str, state: str) -> list
 
 
 def _relations(
-    connection: duckdb.DuckDBPyConnection, inputs: Iterable[Input], steps: Iterable[Step], there: Iterable[str] = ()
+    connection: duckdb.DuckDBPyConnection,
+    inputs: Iterable[Input],
+    steps: Iterable[Step],
+    there: Iterable[str] = (),
+    state: str = "",
 ) -> None:
     for part in in_order(inputs, steps, there):
         if isinstance(part, Step):
             _step(connection, part)
+        elif part.slice is Slice.STORED:
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(part.name)} AS FROM {state}")
         else:
             connection.execute(f"CREATE OR REPLACE TEMP VIEW {_name(part.name)} AS {bounded_slice(part)}")
 

@@ -62,6 +62,8 @@ class Followed:
         return self
 
     def state(self) -> Counter[Row]:
+        if self.view.layout.first is not None:
+            return self.visible()  # how many rows there are to spare depends on the batches before
         return bag(self.connection.execute(f"FROM {STATE}").fetchall())
 
     def visible(self) -> Counter[Row]:

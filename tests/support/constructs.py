@@ -211,9 +211,9 @@ window over a join | affected | select t.s, u.k, rank() over (partition by t.s o
 window over groups | incremental | select s, sum(c) as total, rank() over (order by sum(c) desc) as r from t group by s
 QUALIFY | affected | select a, b, s from t qualify row_number() over (partition by s order by a, b, c, d, n) <= 2
 ORDER BY without LIMIT | incremental | select a, b from t order by a
-ORDER BY with LIMIT | affected | select a, b, s from t order by a, b, s limit 3
-ORDER BY with LIMIT and OFFSET | affected | select a, b, s from t order by a, b, s limit 2 offset 1
-LIMIT of an expression | affected | select a, b, s from t order by a, b, s limit 2 * 2 + 1
+ORDER BY with LIMIT | incremental | select a, b, s from t order by a, b, s limit 3
+ORDER BY with LIMIT and OFFSET | incremental | select a, b, s from t order by a, b, s limit 2 offset 1
+LIMIT of an expression | incremental | select a, b, s from t order by a, b, s limit 2 * 2 + 1
 ORDER BY with LIMIT over groups | incremental | select s, sum(b) as total from t group by s order by total, s limit 2
 """
 

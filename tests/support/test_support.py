@@ -22,7 +22,7 @@ from tests.support.in_duckdb import IN_DUCKDB, SCHEMAS, connect_examples
 from tests.support.page import PAGE, compiled_construct, render, strategy_and_detail
 from tests.tpc.benchmark import KINDS, is_installed
 
-LINEAR = {Code.ROW_BY_ROW, Code.JOIN_TERMS, Code.MERGED_GROUPS, Code.LEFT_JOIN_MATCHES, Code.WHEN_READ}
+LINEAR = {Code.ROW_BY_ROW, Code.JOIN_TERMS, Code.MERGED_GROUPS, Code.LEFT_JOIN_MATCHES, Code.SPARE_ROWS, Code.WHEN_READ}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,126 @@
+"""The batch of a view that keeps the first rows of an order.
+
+S is the state, ΔQ the netted changes of the rows that are ordered. The rows of S ∪ ΔQ, added up, as far as the last row of
+S are the first rows after the batch: all others come after them, in both states. Nothing else is read unless fewer than
+``least`` are left, and S did not hold all of Q.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ivm_core.delta.clock import pin_clock
+from ivm_core.delta.differentiate import differentiate
+from ivm_core.delta.first_rows import FirstRows
+from ivm_core.delta.keys import netted, weighted
+from ivm_core.delta.simplify import simplify
+from ivm_core.delta.state import StateLayout
+from ivm_core.delta.states import after
+from ivm_core.job.model import STORED_ROWS, Input, Slice, Write, WriteKind
+from ivm_core.job.parts import Parts, step_scan
+from ivm_core.plan.nodes import (
+    HIDDEN_PREFIX,
+    WEIGHT,
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Plan,
+    Project,
+    UnionAll,
+    Window,
+    column,
+    keep,
+)
+from ivm_core.plan.rewrite import substitute
+
+_HELD = f"{HIDDEN_PREFIX}held"  # copies of a row in the state
+_COPIES = f"{HIDDEN_PREFIX}copies"  # … and after the batch
+_BEFORE = f"{HIDDEN_PREFIX}before"  # rows before it in the order
+_LAST = f"{HIDDEN_PREFIX}last"  # positive where it, or a row after it, is in the state
+_ALL = f"{HIDDEN_PREFIX}all"  # 1 where the state holds every row of the query
+_CHANGES, _FIRST, _SHORT, _REFILL, _VIEW_CHANGES = "row_changes", "first_rows", "too_few", "refill", "view_changes"
+_PRECEDING, _FOLLOWING, _HERE = ("UNBOUNDED", "PRECEDING"), ("UNBOUNDED", "FOLLOWING"), ("CURRENT ROW", None)
+
+
+def add_first_rows(layout: StateLayout, first: FirstRows, changed: frozenset[str], parts: Parts, view: str) -> Write:
+    """Add the batch's steps; returns its write."""
+    columns = layout.stored.names
+    names = dict(zip(first.limit.names, columns, strict=True))
+    named = tuple(Named(safe, column(name)) for name, safe in names.items())
+    delta = netted(differentiate(Project(first.limit.source, named), changed))
+    parts.add_step(_CHANGES, simplify(pin_clock(delta)), "the changes of the rows that are ordered, netted")
+    parts.add_input(Input(STORED_ROWS, view, Slice.STORED, ()))
+    stored = step_scan(STORED_ROWS, layout.stored, columns)
+    changes = step_scan(_CHANGES, delta, delta.names)
+    order = tuple(substitute(item, {name: column(safe) for name, safe in names.items()}) for item in first.limit.order)
+    kept = _kept(stored, changes, first, order)
+    parts.add_step(_FIRST, kept, "what the batch leaves of the first rows, and what came before the last of them")
+    parts.add_step(_SHORT, _too_few(step_scan(_FIRST, kept, kept.names), first), "one row where too few are left")
+    refill = _refill(layout, step_scan(_SHORT, kept, (_ALL,)), stored, changed)
+    parts.add_step(_REFILL, refill, "then: the first rows of all, against the state's", materialize=False, when=_SHORT)
+    view_changes = _view_changes(kept, step_scan(_REFILL, refill, refill.names))
+    parts.add_step(_VIEW_CHANGES, view_changes, "the view's own changes")
+    return Write(WriteKind.BAG, _VIEW_CHANGES, columns=columns)
+
+
+def _kept(stored: Plan, changes: Plan, first: FirstRows, order: tuple[exp.Expression, ...]) -> Plan:
+    """The rows with their copies in the state and after the batch, and whether the state held all rows there were."""
+    names = stored.names
+    both = UnionAll(
+        (
+            Project(stored, (*keep(names), Named(_HELD, _number(1)), Named(WEIGHT, _number(1)))),
+            Project(changes, (*keep(names), Named(_HELD, _number(0)), *keep((WEIGHT,)))),
+        )
+    )
+    sums = tuple(Named(name, exp.Sum(this=column(name))) for name in (_HELD, WEIGHT))
+    there = exp.Greatest(this=column(WEIGHT), expressions=[_number(0)])
+    windows = (
+        Named(_LAST, _over(exp.Max(this=column(_HELD)), order, _HERE, _FOLLOWING)),
+        Named(_BEFORE, _over(exp.Sum(this=there), order, _PRECEDING, ("1", "PRECEDING"))),
+        Named(_ALL, _over(exp.Sum(this=column(_HELD)), (), _PRECEDING, _FOLLOWING)),
+    )
+    numbered = Window(Aggregate(both, keep(names), sums), windows)
+    complete = exp.LT(this=column(_ALL), expression=_number(first.least))
+    among = Filter(numbered, exp.Or(this=exp.GT(this=column(_LAST), expression=_number(0)), expression=complete.copy()))
+    room = exp.Sub(this=_number(first.most), expression=exp.Coalesce(this=column(_BEFORE), expressions=[_number(0)]))
+    copies = exp.Least(this=there.copy(), expressions=[exp.Greatest(this=room, expressions=[_number(0)])])
+    flag = exp.Case(ifs=[exp.If(this=complete, true=_number(1))], default=_number(0))
+    return Project(among, (*keep(names), *keep((_HELD,)), Named(_COPIES, copies), Named(_ALL, flag)))
+
+
+def _too_few(kept: Plan, first: FirstRows) -> Plan:
+    """One row where fewer than ``least`` rows are left of a state that did not hold all there were; of nothing, none."""
+    sums = (Named(_COPIES, exp.Sum(this=column(_COPIES))), Named(_ALL, exp.Max(this=column(_ALL))))
+    few = exp.LT(this=column(_COPIES), expression=_number(first.least))
+    more = exp.EQ(this=column(_ALL), expression=_number(0))
+    return Filter(Aggregate(kept, (), sums), exp.And(this=few, expression=more))
+
+
+def _refill(layout: StateLayout, short: Plan, stored: Plan, changed: frozenset[str]) -> Plan:
+    """top(Q⁺) less the state, where there are too few rows."""
+    anew = simplify(pin_clock(after(layout.stored, changed)))
+    sides = (weighted(Join(rows, short, JoinKind.SEMI, exp.true()), sign) for rows, sign in ((anew, 1), (stored, -1)))
+    return netted(UnionAll(tuple(sides)))
+
+
+def _view_changes(kept: Plan, refill: Plan) -> Plan:
+    """Copies after the batch less those in the state, or the refill."""
+    columns = refill.names[:-1]
+    moved = exp.Sub(this=column(_COPIES), expression=column(_HELD))
+    followed = Project(step_scan(_FIRST, kept, kept.names), (*keep(columns), Named(WEIGHT, moved)))
+    differs = Filter(followed, exp.NEQ(this=column(WEIGHT), expression=_number(0)))
+    return UnionAll((Join(differs, step_scan(_SHORT, kept, (_ALL,)), JoinKind.ANTI, exp.true()), refill))
+
+
+def _over(
+    call: exp.Expression, order: tuple[exp.Expression, ...], start: tuple[str, str | None], end: tuple[str, str | None]
+) -> exp.Expression:
+    rows = exp.WindowSpec(kind="ROWS", start=start[0], start_side=start[1], end=end[0], end_side=end[1])
+    sort = exp.Order(expressions=[item.copy() for item in order]) if order else None
+    return exp.Window(this=call, partition_by=[], order=sort, spec=rows, over="OVER")
+
+
+def _number(value: int) -> exp.Expression:
+    return exp.cast(exp.Literal.number(value), "bigint", dialect="spark")
