@@ -21,8 +21,10 @@ from ivm_core.plan.schema import types_of
 
 MOST_SHOWN = 10_000  # rows; of more, sorting them all costs what it spares
 LEAST_SPARE = 100  # rows beside those shown
-# Equal values are the same in all that a query can make of them. NULL is equal to NULL here.
-_EXACT = re.compile(r"(tinyint|smallint|int|bigint|decimal\(.*|date|timestamp|timestamp_ntz|boolean|string|binary)")
+# Types that Spark orders and groups alike. Of -0.0 and 0.0, which are equal, either may be shown, as where rows are added up.
+_ORDERED = re.compile(
+    r"tinyint|smallint|int|bigint|float|double|decimal\(.*\)|date|timestamp|timestamp_ntz|boolean|string|binary"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,9 @@ def first_rows(limit: Limit) -> FirstRows | None:
         return None
     ordered = {item.this.name for item in limit.order if isinstance(item.this, exp.Column)}
     types = types_of(limit.source)
-    exact = all(_EXACT.fullmatch(types.get(name) or "") for name in limit.names)
-    if not exact or not ordered.issuperset(limit.names):
+    if not ordered.issuperset(limit.names) or not all(
+        _ORDERED.fullmatch(types.get(name) or "") for name in limit.names
+    ):
         return None
     least = limit.count + limit.offset
     return FirstRows(replace(limit, count=least + max(least, LEAST_SPARE), offset=0), least)

@@ -25,6 +25,7 @@ from tests.conftest import TEST_CONF
 from tests.fuzz.case import Outcome
 from tests.fuzz.search import Findings, draw
 from tests.fuzz.tables import TABLES, random_rows
+from tests.fuzz.views import few_to_spare
 from tests.maintain.database import FEED
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def _search_block(spark: SparkSession, folder: Path, seeds: range, traces: int, 
     changes = Changes(spark, seeds.start)
     history = [f"tables of block {seeds.start}"]
     found.views += len(seeds)
-    with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as engine:
+    opened = Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse")
+    with few_to_spare(), opened as engine:
         queries = {f"v.v{seed}": draw(seed)[0] for seed in seeds}
         for name in list(queries):
             refusal = _refusal(spark, engine, name, queries[name], found)

@@ -17,6 +17,9 @@ QUERIES = {
     "best": f"SELECT id, score FROM {SCHEMA}.games ORDER BY score DESC, id LIMIT 5",
     "next_names": f"SELECT name FROM {SCHEMA}.games WHERE score > 10 ORDER BY score DESC LIMIT 3 OFFSET 2",
     "with_team": f"SELECT g.id, t.town FROM {SCHEMA}.games g LEFT JOIN {SCHEMA}.teams t ON g.name = t.name ORDER BY g.id DESC LIMIT 4",
+    # Zeros are equal, and NaN is the largest number and equal to itself.
+    "odd": f"SELECT CASE score % 4 WHEN 0 THEN -0.0D WHEN 1 THEN 0.0D WHEN 2 THEN double('NaN') END AS x, id % 9 AS i "
+    f"FROM {SCHEMA}.games ORDER BY x DESC NULLS LAST, i LIMIT 30",
 }
 ABOVE = {"towns": f"SELECT town, count(*) AS n FROM {SCHEMA}.with_team GROUP BY town"}
 CHANGES = {
