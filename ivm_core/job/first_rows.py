@@ -33,15 +33,15 @@ from ivm_core.plan.nodes import (
     column,
     keep,
 )
-from ivm_core.plan.rewrite import substitute
+from ivm_core.plan.rewrite import expect_expression, substitute
 
 _HELD = f"{HIDDEN_PREFIX}held"  # copies of a row in the state
 _COPIES = f"{HIDDEN_PREFIX}copies"  # … and after the batch
 _BEFORE = f"{HIDDEN_PREFIX}before"  # rows before it in the order
-_LAST = f"{HIDDEN_PREFIX}last"  # positive where it, or a row after it, is in the state
+_LATER = f"{HIDDEN_PREFIX}later"  # positive where a row after it is in the state
 _ALL = f"{HIDDEN_PREFIX}all"  # 1 where the state holds every row of the query
 _CHANGES, _FIRST, _SHORT, _REFILL, _VIEW_CHANGES = "row_changes", "first_rows", "too_few", "refill", "view_changes"
-_PRECEDING, _FOLLOWING, _HERE = ("UNBOUNDED", "PRECEDING"), ("UNBOUNDED", "FOLLOWING"), ("CURRENT ROW", None)
+_PRECEDING, _FOLLOWING = ("UNBOUNDED", "PRECEDING"), ("UNBOUNDED", "FOLLOWING")
 
 
 def add_first_rows(layout: StateLayout, first: FirstRows, changed: frozenset[str], parts: Parts, view: str) -> Write:
@@ -77,16 +77,20 @@ def _kept(stored: Plan, changes: Plan, first: FirstRows, order: tuple[exp.Expres
     sums = tuple(Named(name, exp.Sum(this=column(name))) for name in (_HELD, WEIGHT))
     there = exp.Greatest(this=column(WEIGHT), expressions=[_number(0)])
     windows = (
-        Named(_LAST, _over(exp.Max(this=column(_HELD)), order, _HERE, _FOLLOWING)),
+        Named(_LATER, _over(exp.Max(this=column(_HELD)), order, ("1", "FOLLOWING"), _FOLLOWING)),
         Named(_BEFORE, _over(exp.Sum(this=there), order, _PRECEDING, ("1", "PRECEDING"))),
         Named(_ALL, _over(exp.Sum(this=column(_HELD)), (), _PRECEDING, _FOLLOWING)),
     )
     numbered = Window(Aggregate(both, keep(names), sums), windows)
     complete = exp.LT(this=column(_ALL), expression=_number(first.least))
-    among = Filter(numbered, exp.Or(this=exp.GT(this=column(_LAST), expression=_number(0)), expression=complete.copy()))
+    passed = exp.or_(exp.GT(this=column(_LATER), expression=_number(0)), complete)
+    among = Filter(numbered, expect_expression(exp.or_(exp.GT(this=column(_HELD), expression=_number(0)), passed)))
     room = exp.Sub(this=_number(first.most), expression=exp.Coalesce(this=column(_BEFORE), expressions=[_number(0)]))
-    copies = exp.Least(this=there.copy(), expressions=[exp.Greatest(this=room, expressions=[_number(0)])])
-    flag = exp.Case(ifs=[exp.If(this=complete, true=_number(1))], default=_number(0))
+    fitting = exp.Least(this=there.copy(), expressions=[exp.Greatest(this=room, expressions=[_number(0)])])
+    # A row that the state should have had: it stays a removal, for which the write finds no row.
+    missed = exp.and_(exp.LT(this=column(WEIGHT), expression=_number(0)), passed)
+    copies = exp.Case(ifs=[exp.If(this=missed, true=column(WEIGHT))], default=fitting)
+    flag = exp.Case(ifs=[exp.If(this=complete.copy(), true=_number(1))], default=_number(0))
     return Project(among, (*keep(names), *keep((_HELD,)), Named(_COPIES, copies), Named(_ALL, flag)))
 
 
@@ -115,7 +119,7 @@ def _view_changes(kept: Plan, refill: Plan) -> Plan:
 
 
 def _over(
-    call: exp.Expression, order: tuple[exp.Expression, ...], start: tuple[str, str | None], end: tuple[str, str | None]
+    call: exp.Expression, order: tuple[exp.Expression, ...], start: tuple[str, str], end: tuple[str, str]
 ) -> exp.Expression:
     rows = exp.WindowSpec(kind="ROWS", start=start[0], start_side=start[1], end=end[0], end_side=end[1])
     sort = exp.Order(expressions=[item.copy() for item in order]) if order else None

@@ -105,6 +105,17 @@ def test_the_first_rows_are_followed_with_and_without_a_refill(connection: duckd
     assert min(refills[True], refills[False]) > 0
 
 
+def test_a_row_that_the_state_should_have_had_is_not_passed_over(connection: duckdb.DuckDBPyConnection) -> None:
+    view = compiled("select a, b, s from t order by a limit 2")
+    fill(connection, stored("s.t", AFTER), [(n, 0, "x") for n in range(9)])
+    run(connection, full_job(view, Reason.FIRST_BUILD), STATE)
+    connection.execute(f"DELETE FROM {STATE} WHERE a = 1")
+    fill(connection, stored("s.t", BEFORE), [(n, 0, "x") for n in range(9)])
+    fill(connection, stored("s.t", AFTER), [(n, 0, "x") for n in range(9) if n != 1])
+    with pytest.raises(duckdb.Error, match="more copies removed than stored"):
+        run(connection, batch_job(view, frozenset({"s.t"}), Strategy.INCREMENTAL, Reason.LINEAR), STATE)
+
+
 def test_all_rows_are_read_by_the_refill_only() -> None:
     view = compiled("select t.a, u.z from t join u on t.a = u.k order by u.z, t.b limit 5")
     job = batch_job(view, frozenset({"s.t"}), Strategy.INCREMENTAL, Reason.LINEAR)
