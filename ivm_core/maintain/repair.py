@@ -17,12 +17,12 @@ def way_to_repair(session: Session, view: ViewRecord, now: Standing) -> Maintena
     """The job that mends what differs, or the decision to compute the view anew, with the reason that is stored."""
     if now.fingerprint != view.fingerprint:
         return Decision(Strategy.FULL, Reason.PLAN_CHANGED, "the stored state belongs to another form of the query")
-    replaced = [item.table for item in next_batch(session, view, now, Cut(())).ranges if item.from_version < 0]
-    if replaced:
-        return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{replaced[0]} was dropped and created again")
     zones = other_zone(session, view, now)
     if zones is not None:
         return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, zones)
+    replaced = [item.table for item in next_batch(session, view, now, Cut(())).ranges if item.from_version < 0]
+    if replaced:
+        return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{replaced[0]} was dropped and created again")
     checked, most = session.catalog.last_validation(view.name), session.settings.limits.repair_rows
     differing = 0
     if checked and not checked.ok:
