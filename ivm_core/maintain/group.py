@@ -141,11 +141,17 @@ def maintain_views(
 
     expected = partial(expected_reads, session, views, cut, policy)
     with session.shared_reads(columns_read(session, views), expected, several=len(views) > 1):
-        run_in_order(views, views_at_once(session.settings), maintain)
+        run_in_order(views, views_at_once(session.settings), maintain, _last_seconds(session, views))
     if not any(report.error for report in reports.values()):
         for group in groups:
             publish(session, group, run_id, cut, views)
     return [reports[view.name] for view in views], failures
+
+
+def _last_seconds(session: Session, views: Sequence[ViewRecord]) -> dict[str, float]:
+    """What the newest batch of each view took."""
+    found = session.catalog.activity({view.name for view in views})
+    return {each.view.name: each.last_batch.seconds for each in found if each.last_batch is not None}
 
 
 def _failure(view: ViewRecord, message: str, code: str) -> MaintenanceReport:

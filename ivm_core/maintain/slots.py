@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
+from types import MappingProxyType
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.engine.sharing import WORK_CLOCK
@@ -49,11 +50,17 @@ def views_at_once(settings: Settings) -> int:
     return min(cores, MOST_AT_ONCE)
 
 
-def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[ViewRecord], None]) -> None:
+def run_in_order(
+    views: Sequence[ViewRecord],
+    at_once: int,
+    work: Callable[[ViewRecord], None],
+    seconds: Mapping[str, float] = MappingProxyType({}),
+) -> None:
     """Call ``work`` with every view, after the calls with the views that it reads have ended.
 
     With one slot in the given order, in this thread; with more in threads, at most ``at_once`` at a time, and of the
     views that could begin first that with the longest way above it, for the run cannot end before that way is gone.
+    ``seconds``: what views are expected to take, by name; one that is not named takes one.
     The first exception of a call is raised when the calls that had begun are over; no other begins then.
     """
 
@@ -65,7 +72,7 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
         for view in views:
             work(view)
         return
-    by_name, above = {view.name: view for view in views}, _longest_ways(views)
+    by_name, above = {view.name: view for view in views}, _longest_ways(views, seconds)
     order = order_of(views)
     order.prepare()
     with ThreadPoolExecutor(at_once, thread_name_prefix="ivm-view") as pool:
@@ -84,10 +91,10 @@ def run_in_order(views: Sequence[ViewRecord], at_once: int, work: Callable[[View
             pool.shutdown(cancel_futures=True)
 
 
-def _longest_ways(views: Sequence[ViewRecord]) -> dict[str, int]:
-    """Of each view how many follow one upon the other above it, by the longest way."""
-    below, ways = below_of(views), {view.name: 0 for view in views}
+def _longest_ways(views: Sequence[ViewRecord], seconds: Mapping[str, float]) -> dict[str, float]:
+    """Of each view the seconds of it and of those that follow one upon the other above it, by the longest way."""
+    below, ways = below_of(views), {view.name: seconds.get(view.name, 1.0) for view in views}
     for name in reversed([*order_of(views).static_order()]):
         for other in below[name]:
-            ways[other] = max(ways[other], ways[name] + 1)
+            ways[other] = max(ways[other], ways[name] + seconds.get(other, 1.0))
     return ways

@@ -65,6 +65,14 @@ def test_the_view_with_the_longest_way_above_it_begins_first():
     assert set(begun) == {"a", "b", "c", "z0", "z1", "z2", "z3"}
 
 
+def test_the_way_that_takes_longest_begins_first():
+    recorder = Recorder()
+    chain = (View("z0"), View("z1", ("z0",)))
+    run_in_order((View("a"), View("b"), *chain), 2, recorder, {"a": 9.0, "b": 0.1, "z0": 1.0, "z1": 2.0})
+    begun = [name for what, name in recorder.events if what == "begin"]
+    assert begun[:2] == ["a", "z0"]
+
+
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_an_exception_of_the_work_ends_the_run(at_once):
     begun = []
