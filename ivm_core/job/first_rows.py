@@ -77,7 +77,8 @@ def _kept(stored: Plan, changes: Plan, first: FirstRows, order: tuple[exp.Expres
     sums = tuple(Named(name, exp.Sum(this=column(name))) for name in (_HELD, WEIGHT))
     there = exp.Greatest(this=column(WEIGHT), expressions=[_number(0)])
     windows = (
-        Named(_LATER, _over(exp.Max(this=column(_HELD)), order, ("1", "FOLLOWING"), _FOLLOWING)),
+        # Backwards: of a frame that begins after the row, Spark adds up all rows anew for each.
+        Named(_LATER, _over(exp.Max(this=column(_HELD)), _reversed(order), _PRECEDING, ("1", "PRECEDING"))),
         Named(_BEFORE, _over(exp.Sum(this=there), order, _PRECEDING, ("1", "PRECEDING"))),
         Named(_ALL, _over(exp.Sum(this=column(_HELD)), (), _PRECEDING, _FOLLOWING)),
     )
@@ -124,6 +125,14 @@ def _over(
     rows = exp.WindowSpec(kind="ROWS", start=start[0], start_side=start[1], end=end[0], end_side=end[1])
     sort = exp.Order(expressions=[item.copy() for item in order]) if order else None
     return exp.Window(this=call, partition_by=[], order=sort, spec=rows, over="OVER")
+
+
+def _reversed(order: tuple[exp.Expression, ...]) -> tuple[exp.Expression, ...]:
+    """The order from its end."""
+    return tuple(
+        exp.Ordered(this=item.this.copy(), desc=not item.args.get("desc"), nulls_first=not item.args.get("nulls_first"))
+        for item in order
+    )
 
 
 def _number(value: int) -> exp.Expression:
