@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from sqlglot import exp
-
 from ivm_core.delta.accumulators import Accumulator, Accumulators, Unmergeable, accumulate
 from ivm_core.delta.distinct_values import over_distinct_values
 from ivm_core.delta.first_rows import FirstRows, first_rows
@@ -262,8 +260,3 @@ def safe_names(names: tuple[str, ...]) -> tuple[str, ...]:
         name if name.isascii() and name.isidentifier() else f"{HIDDEN_PREFIX}c{position}"
         for position, name in enumerate(names, start=1)
     )
-
-
-def literal(value: int) -> exp.Expression:
-    """An integer literal."""
-    return exp.Literal.number(value)

@@ -8,10 +8,8 @@ from sqlglot import exp
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.accumulators import COUNT
-from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import differentiate, without_idle_time
 from ivm_core.delta.keys import netted
-from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
 from ivm_core.job.chains import largest_first
@@ -30,7 +28,7 @@ from ivm_core.job.model import (
     Write,
     WriteKind,
 )
-from ivm_core.job.parts import Parts, step_scan
+from ivm_core.job.parts import Parts, pinned, step_scan
 from ivm_core.job.semijoins import pass_on_semijoins
 from ivm_core.job.strategy import check_rows_match
 from ivm_core.plan.inexact import approximate_columns
@@ -53,7 +51,7 @@ _PRESENT = "__ivm_present"
 def full_job(view: CompiledView, reason: Reason) -> MaintenanceJob:
     """The job that computes the whole state again."""
     parts = Parts({})
-    everything = pass_on_semijoins(_pinned(after(view.layout.stored, frozenset())))
+    everything = pass_on_semijoins(pinned(after(view.layout.stored, frozenset())))
     parts.add_step("state", everything, "the whole state", materialize=False)
     identified = view.layout.kind is StateKind.BAG
     write = Write(WriteKind.OVERWRITE, "state", columns=view.layout.stored.names, identified=identified)
@@ -99,7 +97,7 @@ def _bag(layout: StateLayout, changed: frozenset[str], parts: Parts) -> Write:
     """ΔV, netted."""
     check_rows_match(layout)
     delta = netted(differentiate(layout.stored, changed))
-    parts.add_step("view_changes", _pinned(delta), "the view's own changes, netted")
+    parts.add_step("view_changes", pinned(delta), "the view's own changes, netted")
     columns, inexact = layout.stored.names, approximate_columns(layout.stored)
     near = tuple(name for name in columns if name in inexact)
     return Write(WriteKind.BAG, "view_changes", columns=columns, approximate=near)
@@ -124,13 +122,13 @@ def _merged_groups(layout: StateLayout, changed: frozenset[str], parts: Parts) -
             *keep(tuple(a.deleted for a in extremes)),
         ),
     )
-    parts.add_step("group_changes", _pinned(changes), "the change of each touched group")
+    parts.add_step("group_changes", pinned(changes), "the change of each touched group")
     recompute: Step | None = None
     recompute_inputs: tuple[Input, ...] = ()
     if extremes:
         separate = Parts({})  # one step: it runs while the batch is written
         again = _only_keys(layout.stored, layout.keys, RECOMPUTED_KEYS)
-        separate.add_step("recomputed_groups", _pinned(after(again, changed)), "groups that lost their extreme value")
+        separate.add_step("recomputed_groups", pinned(after(again, changed)), "groups that lost their extreme value")
         (recompute,), recompute_inputs = separate.steps, separate.inputs
     return Write(
         WriteKind.MERGE_GROUPS,
@@ -153,11 +151,11 @@ def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: Part
     aggregate = _aggregate(layout)
     columns = layout.stored.names
     if not layout.keys:
-        parts.add_step("state", _pinned(after(layout.stored, changed)), "the one group", materialize=False)
+        parts.add_step("state", pinned(after(layout.stored, changed)), "the one group", materialize=False)
         return Write(WriteKind.OVERWRITE, "state", columns=columns)
     touched = Aggregate(differentiate(without_idle_time(aggregate), changed), aggregate.keys, ())
-    parts.add_step("touched_groups", _pinned(touched), "the keys of the groups that the batch touches")
-    again = _pinned(after(_only_keys(layout.stored, layout.keys, "touched_groups"), changed))
+    parts.add_step("touched_groups", pinned(touched), "the keys of the groups that the batch touches")
+    again = pinned(after(_only_keys(layout.stored, layout.keys, "touched_groups"), changed))
     present = Project(again, (*keep(columns), Named(_PRESENT, exp.true())))
     keys = tuple(f"__ivm_key_{n}" for n in range(1, len(layout.keys) + 1))
     touched_scan = step_scan("touched_groups", layout.stored, layout.keys)
@@ -170,11 +168,6 @@ def _recomputed_groups(layout: StateLayout, changed: frozenset[str], parts: Part
     )
     parts.add_step("group_rows", Project(matched, values), "the new rows of the touched groups")
     return Write(WriteKind.REPLACE_GROUPS, "group_rows", keys=layout.keys, columns=columns)
-
-
-def _pinned(plan: Plan) -> Plan:
-    """The plan made cheap, the clock's instants being parameters of the job."""
-    return simplify(pin_clock(plan))
 
 
 def _aggregate(layout: StateLayout) -> Aggregate:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.first_rows import FirstRows
 from ivm_core.delta.keys import netted, weighted
-from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateLayout
 from ivm_core.delta.states import after
 from ivm_core.job.model import STORED_ROWS, Input, Slice, Write, WriteKind
-from ivm_core.job.parts import Parts, step_scan
+from ivm_core.job.parts import Parts, pinned, step_scan
 from ivm_core.plan.nodes import (
     HIDDEN_PREFIX,
     WEIGHT,
@@ -33,15 +31,16 @@ from ivm_core.plan.nodes import (
     column,
     keep,
 )
+from ivm_core.plan.over import ALL_BEFORE, over, rows_between
 from ivm_core.plan.rewrite import expect_expression, substitute
 
 _HELD = f"{HIDDEN_PREFIX}held"  # copies of a row in the state
 _COPIES = f"{HIDDEN_PREFIX}copies"  # … and after the batch
 _BEFORE = f"{HIDDEN_PREFIX}before"  # rows before it in the order
 _LATER = f"{HIDDEN_PREFIX}later"  # positive where a row after it is in the state
-_ALL = f"{HIDDEN_PREFIX}all"  # 1 where the state holds every row of the query
+_STORED = f"{HIDDEN_PREFIX}stored"  # rows in the state
+_ALL = f"{HIDDEN_PREFIX}all"  # 1 where these are all rows of the query
 _CHANGES, _FIRST, _SHORT, _REFILL, _VIEW_CHANGES = "row_changes", "first_rows", "too_few", "refill", "view_changes"
-_PRECEDING, _FOLLOWING = ("UNBOUNDED", "PRECEDING"), ("UNBOUNDED", "FOLLOWING")
 
 
 def add_first_rows(layout: StateLayout, first: FirstRows, changed: frozenset[str], parts: Parts, view: str) -> Write:
@@ -50,17 +49,20 @@ def add_first_rows(layout: StateLayout, first: FirstRows, changed: frozenset[str
     names = dict(zip(first.limit.names, columns, strict=True))
     named = tuple(Named(safe, column(name)) for name, safe in names.items())
     delta = netted(differentiate(Project(first.limit.source, named), changed))
-    parts.add_step(_CHANGES, simplify(pin_clock(delta)), "the changes of the rows that are ordered, netted")
+    parts.add_step(_CHANGES, pinned(delta), "the changes of the rows that are ordered, netted")
     parts.add_input(Input(STORED_ROWS, view, Slice.STORED, ()))
     stored = step_scan(STORED_ROWS, layout.stored, columns)
     changes = step_scan(_CHANGES, delta, delta.names)
     order = tuple(substitute(item, {name: column(safe) for name, safe in names.items()}) for item in first.limit.order)
     kept = _kept(stored, changes, first, order)
     parts.add_step(_FIRST, kept, "what the batch leaves of the first rows, and what came before the last of them")
-    parts.add_step(_SHORT, _too_few(step_scan(_FIRST, kept, kept.names), first), "one row where too few are left")
-    refill = _refill(layout, step_scan(_SHORT, kept, (_ALL,)), stored, changed)
+    followed = step_scan(_FIRST, kept, kept.names)
+    parts.add_step(_SHORT, _too_few(followed, first), "one row where too few are left")
+    short = step_scan(_SHORT, kept, (_ALL,))
+    refill = _refill(layout, short, stored, changed)
     parts.add_step(_REFILL, refill, "then: the first rows of all, against the state's", materialize=False, when=_SHORT)
-    view_changes = _view_changes(kept, step_scan(_REFILL, refill, refill.names))
+    moved = Join(_moved(followed, columns), short, JoinKind.ANTI, exp.true())
+    view_changes = UnionAll((moved, step_scan(_REFILL, refill, refill.names)))
     parts.add_step(_VIEW_CHANGES, view_changes, "the view's own changes")
     return Write(WriteKind.BAG, _VIEW_CHANGES, columns=columns)
 
@@ -70,20 +72,23 @@ def _kept(stored: Plan, changes: Plan, first: FirstRows, order: tuple[exp.Expres
     names = stored.names
     both = UnionAll(
         (
-            Project(stored, (*keep(names), Named(_HELD, _number(1)), Named(WEIGHT, _number(1)))),
+            weighted(Project(stored, (*keep(names), Named(_HELD, _number(1)))), 1),
             Project(changes, (*keep(names), Named(_HELD, _number(0)), *keep((WEIGHT,)))),
         )
     )
     sums = tuple(Named(name, exp.Sum(this=column(name))) for name in (_HELD, WEIGHT))
-    there = exp.Greatest(this=column(WEIGHT), expressions=[_number(0)])
+    there, earlier = (
+        exp.Greatest(this=column(WEIGHT), expressions=[_number(0)]),
+        rows_between(ALL_BEFORE, "1 PRECEDING"),
+    )
     windows = (
         # Backwards: of a frame that begins after the row, Spark adds up all rows anew for each.
-        Named(_LATER, _over(exp.Max(this=column(_HELD)), _reversed(order), _PRECEDING, ("1", "PRECEDING"))),
-        Named(_BEFORE, _over(exp.Sum(this=there), order, _PRECEDING, ("1", "PRECEDING"))),
-        Named(_ALL, _over(exp.Sum(this=column(_HELD)), (), _PRECEDING, _FOLLOWING)),
+        Named(_LATER, over(exp.Max(this=column(_HELD)), order=_reversed(order), rows=earlier)),
+        Named(_BEFORE, over(exp.Sum(this=there), order=order, rows=earlier)),
+        Named(_STORED, over(exp.Sum(this=column(_HELD)))),
     )
     numbered = Window(Aggregate(both, keep(names), sums), windows)
-    complete = exp.LT(this=column(_ALL), expression=_number(first.least))
+    complete = exp.LT(this=column(_STORED), expression=_number(first.least))
     passed = exp.or_(exp.GT(this=column(_LATER), expression=_number(0)), complete)
     among = Filter(numbered, expect_expression(exp.or_(exp.GT(this=column(_HELD), expression=_number(0)), passed)))
     room = exp.Sub(this=_number(first.most), expression=exp.Coalesce(this=column(_BEFORE), expressions=[_number(0)]))
@@ -105,26 +110,16 @@ def _too_few(kept: Plan, first: FirstRows) -> Plan:
 
 def _refill(layout: StateLayout, short: Plan, stored: Plan, changed: frozenset[str]) -> Plan:
     """top(Q⁺) less the state, where there are too few rows."""
-    anew = simplify(pin_clock(after(layout.stored, changed)))
+    anew = pinned(after(layout.stored, changed))
     sides = (weighted(Join(rows, short, JoinKind.SEMI, exp.true()), sign) for rows, sign in ((anew, 1), (stored, -1)))
     return netted(UnionAll(tuple(sides)))
 
 
-def _view_changes(kept: Plan, refill: Plan) -> Plan:
-    """Copies after the batch less those in the state, or the refill."""
-    columns = refill.names[:-1]
+def _moved(followed: Plan, columns: tuple[str, ...]) -> Plan:
+    """Copies after the batch less those in the state."""
     moved = exp.Sub(this=column(_COPIES), expression=column(_HELD))
-    followed = Project(step_scan(_FIRST, kept, kept.names), (*keep(columns), Named(WEIGHT, moved)))
-    differs = Filter(followed, exp.NEQ(this=column(WEIGHT), expression=_number(0)))
-    return UnionAll((Join(differs, step_scan(_SHORT, kept, (_ALL,)), JoinKind.ANTI, exp.true()), refill))
-
-
-def _over(
-    call: exp.Expression, order: tuple[exp.Expression, ...], start: tuple[str, str], end: tuple[str, str]
-) -> exp.Expression:
-    rows = exp.WindowSpec(kind="ROWS", start=start[0], start_side=start[1], end=end[0], end_side=end[1])
-    sort = exp.Order(expressions=[item.copy() for item in order]) if order else None
-    return exp.Window(this=call, partition_by=[], order=sort, spec=rows, over="OVER")
+    weights = Project(followed, (*keep(columns), Named(WEIGHT, moved)))
+    return Filter(weights, exp.NEQ(this=column(WEIGHT), expression=_number(0)))
 
 
 def _reversed(order: tuple[exp.Expression, ...]) -> tuple[exp.Expression, ...]:
@@ -136,4 +131,4 @@ def _reversed(order: tuple[exp.Expression, ...]) -> tuple[exp.Expression, ...]:
 
 
 def _number(value: int) -> exp.Expression:
-    return exp.cast(exp.Literal.number(value), "bigint", dialect="spark")
+    return exp.Literal.number(value)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ivm_core.delta.clock import pin_clock
+from ivm_core.delta.simplify import simplify
 from ivm_core.job.bounds import STEP_PREFIX, place_bounds
 from ivm_core.job.chains import cut_chains
 from ivm_core.job.factors import factor_terms
@@ -82,6 +84,11 @@ class Parts:
             columns = tuple(InputColumn(c.name, c.source, c.type) for c in leaf.columns)
             self._inputs[key] = Input(name, leaf.table, _slice(leaf), columns, bounds)
         return self._inputs[key].name
+
+
+def pinned(plan: Plan) -> Plan:
+    """The plan made cheap, the clock's instants being parameters of the job."""
+    return simplify(pin_clock(plan))
 
 
 def step_scan(step: str, typed: Plan, names: tuple[str, ...]) -> Scan:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from ivm_core.cost.model import Reason, Strategy
-from ivm_core.delta.clock import pin_clock
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.delta.keys import netted
 from ivm_core.delta.linearity import classify, rule_of
 from ivm_core.delta.reasons import Code
-from ivm_core.delta.simplify import simplify
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.delta.states import after
 from ivm_core.errors import NoRule
 from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.model import MaintenanceJob
+from ivm_core.job.parts import pinned
 from ivm_core.job.strategy import strategy_of, unmatched_column
 from ivm_core.maintain.auxiliaries import check_properties
 from ivm_core.maintain.check import compile_checked
@@ -47,10 +46,10 @@ def explain(session: Session, view_or_sql: str) -> Explanation:
     try:
         strategy, reason, detail = strategy_of(compiled)
         job = batch_job(compiled, everything, strategy, reason, dict(session.facts(compiled.tables)))
-        delta = plan_text(simplify(pin_clock(netted(differentiate(compiled.layout.source, everything)))))
+        delta = plan_text(pinned(netted(differentiate(compiled.layout.source, everything))))
     except NoRule as error:
         strategy, reason, detail = Strategy.FULL, Reason.UNSUPPORTED_OPERATOR, str(error)
-        delta = plan_text(simplify(pin_clock(after(compiled.layout.stored, everything))))
+        delta = plan_text(pinned(after(compiled.layout.stored, everything)))
     return Explanation(
         view=compiled.name,
         plan=plan_text(compiled.plan),

@@ -12,6 +12,7 @@ from ivm_core.errors import DefinitionError, NondeterministicError
 from ivm_core.plan.block import Block
 from ivm_core.plan.correlation import outer_row_keys
 from ivm_core.plan.nodes import Filter, Limit, Named, Window, column
+from ivm_core.plan.over import over
 from ivm_core.plan.rewrite import both
 from ivm_core.plan.scope import Relation, Scope, complaint, refusal
 
@@ -76,8 +77,7 @@ def _limit_per_key(
     block = Block(scope, relation.plan, list(relation.correlated))
     keys = outer_row_keys(block)
     number = scope.context.fresh("row_number")
-    ordered = exp.Order(expressions=[item.copy() for item in order])
-    window = exp.Window(this=exp.RowNumber(), partition_by=keys, order=ordered, over="OVER")
+    window = over(exp.RowNumber(), keys, order)
     bounds: list[exp.Expression] = []
     if offset:
         bounds.append(exp.GT(this=column(number), expression=exp.Literal.number(offset)))

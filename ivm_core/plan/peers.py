@@ -9,6 +9,7 @@ from ivm_core.plan.choices import COLLECTED, FIRST, LAST, choice_of, head_of, pa
 from ivm_core.plan.clock import clock_names
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Plan, Project, Window, column, keep
+from ivm_core.plan.over import ALL_AFTER, ALL_BEFORE, HERE, over, rows_between
 from ivm_core.plan.rewrite import as_operand, expect_expression, value_where
 from ivm_core.plan.scope import Context, complaint
 from ivm_core.plan.types import is_comparable
@@ -17,9 +18,7 @@ from ivm_core.plan.types_plan import types_of
 # These have no frame, and their result depends on the order of peers.
 _WITHOUT_FRAME = (exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead)
 _SEE_ORDER = (*_WITHOUT_FRAME, *FIRST, *LAST, exp.NthValue, *COLLECTED, exp.GroupConcat)
-# The ends of a frame.
-_ALL_BEFORE, _HERE, _ALL_AFTER = "UNBOUNDED PRECEDING", "CURRENT ROW", "UNBOUNDED FOLLOWING"
-_WHOLE = (_ALL_BEFORE, _ALL_AFTER)
+_WHOLE = (ALL_BEFORE, ALL_AFTER)
 Order = list[exp.Expression]
 
 
@@ -119,9 +118,9 @@ def _ordered_fully(source: Plan, function: Named) -> Named:
         return function
     rows = window.args.get("spec") if _is_by_rows(window) else None
     if rows is None and _ends(window) == _WHOLE and not isinstance(head_of(window.this), _WITHOUT_FRAME):
-        rows = _rows(*_WHOLE)
+        rows = rows_between(*_WHOLE)
     order = _total_order(source, window)
-    return Named(function.name, _over(expect_expression(window.this), _partition(window), order, rows))
+    return Named(function.name, over(expect_expression(window.this), _partition(window), order, rows))
 
 
 def _over_peers(source: Plan, function: Named, total: Order, context: Context) -> Plan:
@@ -133,19 +132,20 @@ def _over_peers(source: Plan, function: Named, total: Order, context: Context) -
     window = function.expression
     call, partition = expect_expression(window.this), _partition(window)
     peers = [*partition, *(item.this for item in window.args["order"].expressions)]
-    whole = _rows(*_WHOLE)
+    whole = rows_between(*_WHOLE)
     ends = _ends(window)
-    if ends == (_HERE, _HERE):
+    if ends == (HERE, HERE):
         among = total[len(window.args["order"].expressions) :]
-        return Window(source, (Named(function.name, _over(call, peers, among, whole)),))
+        return Window(source, (Named(function.name, over(call, peers, among, whole)),))
     number = context.fresh("place")
-    numbered = Named(number, _over(exp.RowNumber(), partition, total, None))
-    if ends in ((_ALL_BEFORE, _HERE), (_HERE, _ALL_AFTER)):
+    numbered = Named(number, over(exp.RowNumber(), partition, total, None))
+    if ends in ((ALL_BEFORE, HERE), (HERE, ALL_AFTER)):
         each = Named(
-            context.fresh(f"{context.hints[function.name][0]}_by_row"), _over(call, partition, total, _rows(*ends))
+            context.fresh(f"{context.hints[function.name][0]}_by_row"),
+            over(call, partition, total, rows_between(*ends)),
         )
-        pick = exp.LastValue if ends[1] == _HERE else exp.FirstValue
-        chosen = _over(pick(this=column(each.name)), peers, [exp.Ordered(this=column(number), nulls_first=True)], whole)
+        pick = exp.LastValue if ends[1] == HERE else exp.FirstValue
+        chosen = over(pick(this=column(each.name)), peers, [exp.Ordered(this=column(number), nulls_first=True)], whole)
         return Window(Window(source, (numbered, each)), (Named(function.name, chosen),))
     near = window.copy()
     near.set("this", _by_place(call, number))
@@ -190,7 +190,7 @@ def _sees_peers(window: exp.Expression) -> bool:
         return False
     # The first row of all is the same for a shorter frame, unless NULLs are passed over.
     leading = isinstance(head, FIRST) and not isinstance(window.this, exp.IgnoreNulls)
-    return not (leading and ends == (_ALL_BEFORE, _HERE))
+    return not (leading and ends == (ALL_BEFORE, HERE))
 
 
 def _is_by_rows(window: exp.Expression) -> bool:
@@ -202,8 +202,8 @@ def _ends(window: exp.Expression) -> tuple[str, str]:
     """Where the frame starts and ends, in SQL's words; the default is spelt out."""
     spec = window.args.get("spec")
     if spec is None:
-        return _ALL_BEFORE, _HERE if window.args.get("order") is not None else _ALL_AFTER
-    return _end(spec, "start"), _end(spec, "end") if spec.args.get("end") is not None else _HERE
+        return ALL_BEFORE, HERE if window.args.get("order") is not None else ALL_AFTER
+    return _end(spec, "start"), _end(spec, "end") if spec.args.get("end") is not None else HERE
 
 
 def _end(spec: exp.Expr, name: str) -> str:
@@ -211,15 +211,6 @@ def _end(spec: exp.Expr, name: str) -> str:
     if isinstance(value, exp.Expr):
         return "at a distance"
     return " ".join(part.upper() for part in (value, spec.args.get(f"{name}_side")) if part)
-
-
-def _rows(start: str, end: str) -> exp.WindowSpec:
-    """ROWS BETWEEN start AND end."""
-    ends: dict[str, str | None] = {}
-    for name, words in (("start", start), ("end", end)):
-        bound, _, side = words.partition(" ") if words != _HERE else (words, "", None)
-        ends |= {name: bound, f"{name}_side": side}
-    return exp.WindowSpec(kind="ROWS", **ends)
 
 
 def _partition(window: exp.Expression) -> Order:
@@ -232,13 +223,3 @@ def _total_order(source: Plan, window: exp.Expression) -> Order:
     # Within a partition its keys are all equal.
     constant = frozenset(part.name for part in _partition(window) if isinstance(part, exp.Column))
     return [*(expect_expression(item.copy()) for item in items), *other_columns(source, items, constant)]
-
-
-def _over(call: exp.Expression, partition: Order, order: Order, rows: exp.Expr | None) -> exp.Window:
-    return exp.Window(
-        this=call.copy(),
-        partition_by=[part.copy() for part in partition],
-        order=exp.Order(expressions=[item.copy() for item in order]) if order else None,
-        spec=rows.copy() if rows is not None else None,
-        over="OVER",
-    )
