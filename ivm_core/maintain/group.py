@@ -141,7 +141,9 @@ def maintain_views(
 
     expected = partial(expected_reads, session, views, cut, policy)
     with session.shared_reads(columns_read(session, views), expected, several=len(views) > 1):
-        run_in_order(views, views_at_once(session.settings), maintain, _last_seconds(session, views))
+        at_once = views_at_once(session.settings)
+        seconds = _last_seconds(session, views) if at_once > 1 and len(views) > 1 else {}
+        run_in_order(views, at_once, maintain, seconds)
     if not any(report.error for report in reports.values()):
         for group in groups:
             publish(session, group, run_id, cut, views)
