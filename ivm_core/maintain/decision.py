@@ -54,10 +54,19 @@ def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -
     """What forbids an incremental batch, whatever the query."""
     if now.touched:
         return Decision(Strategy.FULL, Reason.STATE_CHANGED, "the view's own table was written by something else")
+    return made_of_others(session, view, now, batch)
+
+
+def made_of_others(session: Session, view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:
+    """The full refresh of a view whose state is of another query, time zone or table than its next batch; None where it is not.
+
+    Of a time zone that is not known yet, since the session is not open, only what the batch says counts.
+    """
     if now.fingerprint != view.fingerprint:
         return Decision(Strategy.FULL, Reason.PLAN_CHANGED, "the stored state belongs to another form of the query")
     if _moved(session, view, now):
-        return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, _zones(session, now.time_zone))
+        detail = f"the session's time zone is {session.time_zone}, it was {now.time_zone} before"
+        return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, detail)
     for item in batch.ranges:
         if item.table == CLOCK and (item.from_version < 0 or item.table_id != _opened_time_zone(session)):
             return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, "the session has another time zone than before")
@@ -74,18 +83,6 @@ def _moved(session: Session, view: ViewRecord, now: Standing) -> bool:
     if now.time_zone is None or session.time_zone in (None, now.time_zone):
         return False
     return depends_on_time_zone(session.compiled(view).plan, parse_definition(view.sql).query)
-
-
-def other_zone(session: Session, view: ViewRecord, now: Standing) -> str | None:
-    """What the view's time zone was, and the session's is, where its rows are others in it; None where they are the same."""
-    clock, zone = now.of(CLOCK), _opened_time_zone(session)
-    if clock is not None and clock.table_id != zone:
-        return _zones(session, clock.table_id)
-    return _zones(session, now.time_zone) if _moved(session, view, now) else None
-
-
-def _zones(session: Session, before: str | None) -> str:
-    return f"the session's time zone is {session.time_zone}, it was {before} before"
 
 
 def _opened_time_zone(session: Session) -> str | None:

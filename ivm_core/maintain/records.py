@@ -98,11 +98,6 @@ def recovered(intent: Intent) -> BatchRecord:
     )
 
 
-def brief(error: Exception) -> str:
-    """The error's kind and what it says, as the record of a failed batch keeps it."""
-    return in_one_paragraph(error)
-
-
 def told(error: Exception) -> str:
     """What an error says, as a run's report tells it: the message of one of this package, of others the kind too."""
     return error.message if isinstance(error, IvmError) else in_one_paragraph(error)

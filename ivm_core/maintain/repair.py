@@ -6,7 +6,7 @@ from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.job.model import MaintenanceJob
-from ivm_core.maintain.decision import other_zone
+from ivm_core.maintain.decision import made_of_others
 from ivm_core.maintain.next_batch import next_batch, next_number
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing
@@ -15,14 +15,10 @@ from ivm_core.validate.repair_job import repair_job
 
 def way_to_repair(session: Session, view: ViewRecord, now: Standing) -> MaintenanceJob | Decision:
     """The job that mends what differs, or the decision to compute the view anew, with the reason that is stored."""
-    if now.fingerprint != view.fingerprint:
-        return Decision(Strategy.FULL, Reason.PLAN_CHANGED, "the stored state belongs to another form of the query")
-    zones = other_zone(session, view, now)
-    if zones is not None:
-        return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, zones)
-    replaced = [item.table for item in next_batch(session, view, now, Cut(())).ranges if item.from_version < 0]
-    if replaced:
-        return Decision(Strategy.FULL, Reason.TABLE_REPLACED, f"{replaced[0]} was dropped and created again")
+    _ = session.spark  # its time zone is known once it is open
+    anew = made_of_others(session, view, now, next_batch(session, view, now, Cut(())))
+    if anew is not None:
+        return anew
     checked, most = session.catalog.last_validation(view.name), session.settings.limits.repair_rows
     differing = 0
     if checked and not checked.ok:

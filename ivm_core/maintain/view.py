@@ -27,13 +27,14 @@ from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.current import as_compiled, locked, mark_built
 from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
 from ivm_core.maintain.next_batch import begins_at, has_arrived, next_batch, next_number, not_before, same_tables
-from ivm_core.maintain.records import brief, nothing_done, record_of, recovered, report_of
+from ivm_core.maintain.records import nothing_done, record_of, recovered, report_of
 from ivm_core.maintain.repair import batch_in_place, way_to_repair
 from ivm_core.maintain.rewind import anew, finish, go_back, is_done, where_to
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, standing, tag_of
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
+from ivm_core.settings import in_one_paragraph
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -253,7 +254,7 @@ def _run(
             batch=batch.number,
         )
     except Exception as error:
-        record = record_of(view, batch, decision, started_at, started, run_id, kept, error=brief(error))
+        record = record_of(view, batch, decision, started_at, started, run_id, kept, error=in_one_paragraph(error))
         # Rows of these versions would fail again, whatever they are mended by: the next batch must reach further.
         session.catalog.add_batch(record, settle="abandoned" if isinstance(error, QueryFails) else None)
         raise
