@@ -96,8 +96,7 @@ def open_session(settings: Settings) -> SparkSession:
     for key, value in session_conf(settings).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
-    _refuse_harmful(session)
-    _note_calendar(session)
+    _check_readings(session)
     _quieten()
     session.sparkContext.setLogLevel("ERROR")
     return session
@@ -106,8 +105,7 @@ def open_session(settings: Settings) -> SparkSession:
 def prepare_session(spark: SparkSession, settings: Settings) -> None:
     """Check that a session opened by somebody else can do Delta, and set what a batch relies on."""
     _quieten()
-    _refuse_harmful(spark)
-    _note_calendar(spark)
+    _check_readings(spark)
     for key, value in SESSION_CONF.items():
         spark.conf.set(key, value)
     extensions = spark.conf.get("spark.sql.extensions", "") or ""
@@ -121,17 +119,14 @@ def prepare_session(spark: SparkSession, settings: Settings) -> None:
         spark.conf.set("spark.sql.shuffle.partitions", str(settings.spark.shuffle_partitions))
 
 
-def _refuse_harmful(spark: SparkSession) -> None:
+def _check_readings(spark: SparkSession) -> None:
+    """Refuse settings by which the session reads other rows or texts than are there, and note whose days those of files are."""
     for key, harm in _HARMFUL.items():
         if str(spark.conf.get(key, "false")).lower() == "true":
             raise EnvironmentProblem(
                 f"In the Spark session {key} is true: {harm}, and views would be wrong. Nothing was changed. Take the setting "
                 "away, or give the views a session without it."
             )
-
-
-def _note_calendar(spark: SparkSession) -> None:
-    """Days that this process reads of files are those that the session would read."""
     if any(str(spark.conf.get(key, "CORRECTED")).upper() == "LEGACY" for key in _CALENDARS):
         UNMARKED_ARE_OLD.set()
 
@@ -228,8 +223,7 @@ def _connect(settings: Settings) -> SparkSession:
                 "and take it out of the settings' or the connection's Spark configuration."
             ) from error
     if settings.spark.conf.keys() & {*_HARMFUL, *_CALENDARS}:
-        _refuse_harmful(session)
-        _note_calendar(session)
+        _check_readings(session)
     return session
 
 
