@@ -26,7 +26,15 @@ from pydantic_settings import SettingsError as SourceError
 from ivm_core.errors import SettingsError
 from ivm_core.settings_sections import AirflowSettings, LimitSettings, SparkSettings
 
-__all__ = ["AirflowSettings", "LimitSettings", "Settings", "SparkSettings", "in_one_paragraph", "mask_url"]
+__all__ = [
+    "SECRET_NAME",
+    "AirflowSettings",
+    "LimitSettings",
+    "Settings",
+    "SparkSettings",
+    "in_one_paragraph",
+    "mask_url",
+]
 
 FILE_NAME = "ivm.toml"
 PREFIX = "IVM_"
@@ -34,8 +42,9 @@ PREFIX = "IVM_"
 OTHER_VARIABLES = frozenset({"IVM_SETTINGS", "IVM_JARS", "IVM_DEBUG"})
 OTHER_PREFIXES = ("IVM_TEST_", "IVM_BENCH_")
 
+SECRET_NAME = re.compile("pass|secret|token|key", re.IGNORECASE)  # in the name of a value that is nobody's to read
 # Where a query's value begins whose name suggests a secret, with the "?" or "&" before it.
-_SECRET = re.compile("[?&][^=&?@]*(?:pass|secret|token|key)[^=&?@]*=", re.IGNORECASE)
+_SECRET = re.compile(f"[?&][^=&?@]*(?:{SECRET_NAME.pattern})[^=&?@]*=", re.IGNORECASE)
 
 _LONGEST = 2000  # characters of an error that is told of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
     from ivm_core.settings import Settings
 
 CONNECTION = "spark_default"
-# In the name of a Spark setting: its value is nobody's to read.
-SECRET = re.compile("pass|secret|token|key", re.IGNORECASE)
 SPARK_PREFIX = "spark."
 
 
@@ -33,11 +30,10 @@ def with_connection(settings: Settings) -> Settings:
     try:
         connection = BaseHook.get_connection(connection_id())
     except AirflowNotFoundException:
-        hide_secrets(settings.spark.conf)
-        return settings
-    spark = settings.spark.model_copy(
-        update={"master": master_of(connection), "conf": {**settings.spark.conf, **spark_conf(connection)}}
-    )
+        spark = settings.spark
+    else:
+        conf = {**settings.spark.conf, **spark_conf(connection)}
+        spark = settings.spark.model_copy(update={"master": master_of(connection), "conf": conf})
     hide_secrets(spark.conf)
     return settings.model_copy(update={"spark": spark})
 
@@ -49,8 +45,10 @@ def hide_secrets(conf: Mapping[str, str]) -> None:
     """
     from airflow.sdk.log import mask_secret
 
+    from ivm_core.settings import SECRET_NAME
+
     for key, value in conf.items():
-        if SECRET.search(key):
+        if SECRET_NAME.search(key):
             mask_secret(value)
 
 
