@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,21 @@ def check_views(engine: Engine, schema: str, queries: Mapping[str, str], what: s
     for name, query in queries.items():
         found = difference(engine.read(f"{schema}.{name}"), engine.spark.sql(query))
         assert not found, (name, what, found[:6])
+
+
+def follow(
+    engine: Engine,
+    schema: str,
+    queries: Mapping[str, str],
+    *statements: str,
+    strategies: Collection[str] = ("incremental", "affected", "noop"),
+) -> None:
+    """After each statement the views are maintained, by these strategies, and equal their queries."""
+    for statement in statements:
+        run(engine.spark, statement)
+        for report in engine.maintain():
+            assert report.strategy in strategies, (report.view, report.detail, statement)
+        check_views(engine, schema, queries, statement)
 
 
 class Database:

@@ -11,7 +11,7 @@ import pytest
 from ivm_core import Engine
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.plain_files import columns_alone
-from tests.maintain.database import FEED, check_views, create_views, run, set_limits
+from tests.maintain.database import FEED, create_views, follow, run, set_limits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,11 +54,12 @@ def test_views_of_generated_columns(spark: SparkSession, schema: str, tmp_path: 
         for view in engine.catalog.views():
             stored = TableLog(view.location)._open().schema().to_json()
             assert "delta.generationExpression" not in stored and "delta.identity" not in stored, view.name
-        for change in (
+        follow(
+            engine,
+            schema,
+            queries,
             f"INSERT INTO {schema}.t (at, v) VALUES (TIMESTAMP '2024-01-02 23:00:00', 3), (NULL, 4)",
             f"UPDATE {schema}.t SET at = TIMESTAMP '2024-02-02 00:00:00' WHERE v = 1",
             f"DELETE FROM {schema}.t WHERE v = 2",
-        ):
-            run(spark, change)
-            assert {str(report.strategy) for report in engine.maintain()} <= {"incremental", "affected"}
-            check_views(engine, schema, queries, change)
+            strategies=("incremental", "affected"),
+        )
