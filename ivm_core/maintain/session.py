@@ -91,7 +91,7 @@ class Session:
 
     @property
     def shared_seconds(self) -> float:
-        """Time spent so far, in a block of shared reads for several views, on what they share."""
+        """Time spent so far, in a block of reads that several views share, on these."""
         return self._changes.shared_seconds if self._changes is not None and self._several else 0.0
 
     @contextmanager

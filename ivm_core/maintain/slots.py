@@ -12,6 +12,7 @@ from types import MappingProxyType
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.maintain.auxiliaries import owner_of
+from ivm_core.plan.clock import CLOCK
 from ivm_core.settings import Settings
 
 MOST_AT_ONCE = 4  # more views wait for the planning that this process does, one thread at a time
@@ -32,6 +33,12 @@ def below_of(views: Iterable[ViewRecord]) -> dict[str, set[str]]:
         if owner in below:
             below[owner].add(name)
     return below
+
+
+def share_a_table(views: Iterable[ViewRecord]) -> bool:
+    """Whether two of the views read one table, so that a reading of its changes serves both."""
+    read = [table for view in views for table in set(view.tables) if table != CLOCK]
+    return len(set(read)) < len(read)
 
 
 def views_at_once(settings: Settings) -> int:

@@ -57,6 +57,16 @@ def test_views_follow_their_tables_with_their_parts(spark, tmp_path):
     assert "parts.spread__sizes\n" in str(found)
 
 
+def test_reading_changes_counts_to_the_view_where_no_other_reads_them(spark, tmp_path):
+    """Else `auto` would never learn that a view with parts spends most of its batch on it."""
+    alone = "WITH totals AS MATERIALIZED (SELECT k, sum(v) AS total FROM {s}.f GROUP BY k) SELECT total FROM totals"
+    deployment = Divided(spark, tmp_path, "counted", {"alone": alone, "other": "SELECT k, v FROM {s}.f WHERE v > 1"})
+    deployment.run(*FIRST)
+    assert not any(report.shared_seconds for report in deployment.engine.maintain(["counted.alone"]))
+    deployment.run(*SECOND)
+    assert any(report.shared_seconds for report in deployment.engine.maintain())
+
+
 def test_a_statement_is_explained_without_its_parts_being_there(spark, tmp_path):
     deployment = Divided(spark, tmp_path, "told", {})
     found = deployment.engine.explain(f"CREATE MATERIALIZED VIEW told.v AS {QUERIES['best'].replace('{s}', 'told')}")
