@@ -77,10 +77,8 @@ def _kept(stored: Plan, changes: Plan, first: FirstRows, order: tuple[exp.Expres
         )
     )
     sums = tuple(Named(name, exp.Sum(this=column(name))) for name in (_HELD, WEIGHT))
-    there, earlier = (
-        exp.Greatest(this=column(WEIGHT), expressions=[_number(0)]),
-        rows_between(ALL_BEFORE, "1 PRECEDING"),
-    )
+    there = exp.Greatest(this=column(WEIGHT), expressions=[_number(0)])
+    earlier = rows_between(ALL_BEFORE, "1 PRECEDING")
     windows = (
         # Backwards: of a frame that begins after the row, Spark adds up all rows anew for each.
         Named(_LATER, over(exp.Max(this=column(_HELD)), order=_reversed(order), rows=earlier)),

@@ -141,9 +141,7 @@ def maintain_views(
 
     expected = partial(expected_reads, session, views, cut, policy)
     with session.shared_reads(columns_read(session, views), expected, several=share_a_table(views)):
-        at_once = views_at_once(session.settings)
-        seconds = _last_seconds(session, views) if at_once > 1 and len(views) > 1 else {}
-        run_in_order(views, at_once, maintain, seconds)
+        run_in_order(views, views_at_once(session.settings), maintain, partial(_last_seconds, session, views))
     if not any(report.error for report in reports.values()):
         for group in groups:
             publish(session, group, run_id, cut, views)

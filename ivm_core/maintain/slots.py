@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
-from types import MappingProxyType
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.engine.sharing import WORK_CLOCK
@@ -61,13 +60,13 @@ def run_in_order(
     views: Sequence[ViewRecord],
     at_once: int,
     work: Callable[[ViewRecord], None],
-    seconds: Mapping[str, float] = MappingProxyType({}),
+    seconds: Callable[[], Mapping[str, float]] = dict,
 ) -> None:
     """Call ``work`` with every view, after the calls with the views that it reads have ended.
 
     With one slot in the given order, in this thread; with more in threads, at most ``at_once`` at a time, and of the
     views that could begin first that with the longest way above it, for the run cannot end before that way is gone.
-    ``seconds``: what views are expected to take, by name; one that is not named takes one.
+    ``seconds``: tells what views are expected to take, by name; one that is not named takes one. Asked where there is a choice.
     The first exception of a call is raised when the calls that had begun are over; no other begins then.
     """
 
@@ -79,7 +78,7 @@ def run_in_order(
         for view in views:
             work(view)
         return
-    by_name, above = {view.name: view for view in views}, _longest_ways(views, seconds)
+    by_name, above = {view.name: view for view in views}, _longest_ways(views, seconds())
     order = order_of(views)
     order.prepare()
     with ThreadPoolExecutor(at_once, thread_name_prefix="ivm-view") as pool:

@@ -84,7 +84,7 @@ def test_the_view_with_the_longest_way_above_it_begins_first():
 def test_the_way_that_takes_longest_begins_first():
     recorder = Recorder()
     chain = (View("z0"), View("z1", ("z0",)))
-    run_in_order((View("a"), View("b"), *chain), 2, recorder, {"a": 9.0, "b": 0.1, "z0": 1.0, "z1": 2.0})
+    run_in_order((View("a"), View("b"), *chain), 2, recorder, lambda: {"a": 9.0, "b": 0.1, "z0": 1.0, "z1": 2.0})
     begun = [name for what, name in recorder.events if what == "begin"]
     assert begun[:2] == ["a", "z0"]
 
