@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.bench_result import BenchResult, Column, Grid, Section
+from bench.measures import middle
 from bench.points import NOISE_SECONDS, Point
 from bench.report_page import seconds
-from bench.ways import FULL, INCREMENTAL
+from bench.ways import AUTO, FULL, INCREMENTAL, MIXED
 
 NOISE_SHARE = 0.05
 NOTES = (
-    "Every trial is one decision. The faster way is the one with the smaller median at its view, kind and size of change; "
-    f"where both are within {NOISE_SHARE:.0%} or {NOISE_SECONDS:g} s of each other, either pick is right.",
-    "Regret is the median of the way that was picked less that of the faster one; its share is of all decisions' faster ways.",
+    "Every trial is one decision. The ways are batches (measured with a copy that is never refreshed), a refresh, and, for a "
+    "view with auxiliaries of which auto refreshes some, what it then did: each with its median seconds at the view, kind "
+    "and size of change. A refresh counts with the smaller of two medians: plain Spark's, and auto's own where it refreshed.",
+    f"A pick is right whose way is the fastest, or within {NOISE_SHARE:.0%} or {NOISE_SECONDS:g} s of it. "
+    "Regret is what it takes beyond the fastest; its share is of all decisions' fastest ways.",
     "Auto learns from its own batches, which include the untimed ones that bring views back to the loaded state between "
     "sizes; sizes come in a shuffled order, the same in every run.",
     "A full refresh is CREATE OR REPLACE TABLE … AS the view's query, by plain Spark in the same warm session.",
@@ -24,9 +27,13 @@ NOTES = (
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The picks at one point: ``right`` of ``decisions``, and the seconds that the others cost together."""
+    """The picks at one point: ``right`` of ``decisions``, and the seconds that the others cost together.
+
+    ``ways``: the seconds of each way, of a mixed one too where auto went it.
+    """
 
     point: Point
+    ways: Mapping[str, float]
     decisions: int
     right: int
     strictly_right: int
@@ -39,13 +46,27 @@ def judge(point: Point) -> Judgement | None:
     full, incremental = point.seconds(FULL), point.seconds(INCREMENTAL)
     if full is None or incremental is None:
         return None
-    best, gap = min(full, incremental), abs(full - incremental)
-    close = gap <= max(NOISE_SECONDS, NOISE_SHARE * best)
-    wrong = sum((trial.strategy == "full") != (full < incremental) for trial in point.trials)
-    decisions = len(point.trials)
+    refreshed, mixed = _auto_seconds(point, FULL), _auto_seconds(point, MIXED)
+    ways = {FULL: full if refreshed is None else min(full, refreshed), INCREMENTAL: incremental}
+    if mixed is not None:
+        ways[MIXED] = mixed
+    best = min(ways.values())
+    gaps = [ways[trial.pick] - best for trial in point.trials]
+    noise = max(NOISE_SECONDS, NOISE_SHARE * best)
     return Judgement(
-        point, decisions, decisions if close else decisions - wrong, decisions - wrong, wrong * gap, best * decisions
+        point,
+        ways,
+        decisions=len(gaps),
+        right=sum(gap <= noise for gap in gaps),
+        strictly_right=gaps.count(0.0),
+        regret=sum(gaps),
+        best=best * len(gaps),
     )
+
+
+def _auto_seconds(point: Point, pick: str) -> float | None:
+    """The median of auto's seconds where it picked this."""
+    return middle([trial.costs[AUTO].seconds for trial in point.trials if trial.pick == pick])
 
 
 def describe(
@@ -85,7 +106,8 @@ def describe(
 def _entry(one: Judgement) -> dict[str, Any]:
     return {
         **one.point.entry(),
-        "picks": [trial.strategy for trial in one.point.trials],
+        "picks": [trial.pick for trial in one.point.trials],
+        "seconds_of_ways": dict(one.ways),
         "decisions": one.decisions,
         "right": one.right,
         "regret_seconds": one.regret,
@@ -94,7 +116,7 @@ def _entry(one: Judgement) -> dict[str, Any]:
 
 def _section(judged: Sequence[Judgement]) -> Section:
     ordered = sorted(judged, key=lambda one: -one.regret)
-    names = ("percent", "full", "incremental", "right", "regret")
+    names = ("percent", "full", "incremental", "mixed", "right", "regret")
     columns = (
         Column("view"),
         Column("change"),
@@ -107,11 +129,10 @@ def _section(judged: Sequence[Judgement]) -> Section:
             one.point.view,
             one.point.trials[0].change,
             f"{one.point.percent:g}",
-            seconds(one.point.seconds(FULL)),
-            seconds(one.point.seconds(INCREMENTAL)),
+            *(seconds(one.ways.get(way)) for way in (FULL, INCREMENTAL, MIXED)),
             f"{one.right} of {one.decisions}",
             seconds(one.regret),
-            ", ".join(trial.strategy for trial in one.point.trials),
+            ", ".join(trial.pick for trial in one.point.trials),
             "✓" if one.point.equal else "✗",
         )
         for one in ordered

@@ -85,13 +85,13 @@ def _trial(
     statement = _bound((FOLDER / "raw" / f"{name}.sql").read_text("utf-8"), first=versions[0], last=versions[1])
     raw = partial(place.meter.measure, lambda: place.spark.sql(statement).collect(), str(_raw_location(place, view)))
     if raw_first:
-        (_, floor), (report, ours) = raw(), maintain_alone(place, view.name)
+        (_, floor), (reports, ours) = raw(), maintain_alone(place, view.name)
     else:
-        (report, ours), (_, floor) = maintain_alone(place, view.name), raw()
+        (reports, ours), (_, floor) = maintain_alone(place, view.name), raw()
     expected = place.spark.table(_raw_name(view))
     return FloorTrial(
         view.name,
-        str(report.strategy),
+        str(reports[-1].strategy),
         floor,
         ours,
         rows,

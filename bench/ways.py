@@ -12,15 +12,19 @@ from bench.meter import Cost
 from bench.plain_spark import full_name, refresh_statement, same_rows
 from bench.subjects import Subject
 from ivm_core.apply.model import MaintenanceReport
+from ivm_core.cost.model import Strategy
 from ivm_core.errors import IvmError
 
-FULL, INCREMENTAL, AUTO = "full", "incremental", "auto"
+FULL, INCREMENTAL, AUTO, MIXED = "full", "incremental", "auto", "mixed"
 WAYS = (FULL, INCREMENTAL, AUTO)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One view, one change, all three ways. ``strategy``: what auto picked; ``error``: why there is nothing to compare."""
+    """One view, one change, all three ways. ``strategy``: what auto picked; ``error``: why there is nothing to compare.
+
+    ``parts``: what auto picked for the view's auxiliaries, each a decision of its own.
+    """
 
     view: str
     scale: float
@@ -33,6 +37,14 @@ class Trial:
     view_rows_changed: int = 0
     equal: bool = True
     error: str = ""
+    parts: tuple[str, ...] = ()
+
+    @property
+    def pick(self) -> str:
+        """What auto picked for the view and those of its auxiliaries that changed: incremental, full, or mixed."""
+        decided = [self.strategy, *(part for part in self.parts if part != Strategy.NOOP)]
+        refreshed = [strategy == FULL for strategy in decided]
+        return FULL if all(refreshed) else MIXED if any(refreshed) else INCREMENTAL
 
 
 def trials(
@@ -62,7 +74,7 @@ def _trial(
     place: Deployment, subject: Subject, order: Iterable[str], rows: int, scale: float, change: str, percent: float
 ) -> Trial:
     costs: dict[str, Cost] = {}
-    reports: dict[str, MaintenanceReport] = {}
+    reports: dict[str, list[MaintenanceReport]] = {}
     names = {INCREMENTAL: subject.copy, AUTO: subject.name}
     for way in order:
         if way == FULL:
@@ -75,11 +87,12 @@ def _trial(
         change,
         percent,
         costs,
-        strategy=str(reports[AUTO].strategy),
-        incremental_strategy=str(reports[INCREMENTAL].strategy),
+        strategy=str(reports[AUTO][-1].strategy),
+        incremental_strategy=str(reports[INCREMENTAL][-1].strategy),
         rows_changed=rows,
-        view_rows_changed=max(report.rows_changed for report in reports.values()),
+        view_rows_changed=max(ways[-1].rows_changed for ways in reports.values()),
         equal=all(matches_full(place, subject.name, name) for name in names.values()),
+        parts=tuple(str(report.strategy) for report in reports[AUTO][:-1]),
     )
 
 
@@ -93,11 +106,13 @@ def refresh_fully(
     return cost
 
 
-def maintain_alone(place: Deployment, view: str) -> tuple[MaintenanceReport, Cost]:
-    """Time a run that maintains one view with its auxiliaries, from fixing the cut to the record in the catalogue."""
+def maintain_alone(place: Deployment, view: str) -> tuple[list[MaintenanceReport], Cost]:
+    """Time a run that maintains one view with its auxiliaries, from fixing the cut to the record in the catalogue.
+
+    The view's own report is the last.
+    """
     location = place.engine.catalog.view(view).location
-    reports, cost = place.meter.measure(lambda: place.engine.maintain([view]), location)
-    return reports[-1], cost
+    return place.meter.measure(lambda: place.engine.maintain([view]), location)
 
 
 def matches_full(place: Deployment, view: str, name: str) -> bool:

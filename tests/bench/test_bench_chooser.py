@@ -11,13 +11,17 @@ from bench.deployment import Place
 from bench.meter import Cost
 from bench.points import Point, points_of
 from bench.run_chooser import ChooserOptions, run
-from bench.ways import AUTO, FULL, INCREMENTAL, Trial
+from bench.ways import AUTO, FULL, INCREMENTAL, MIXED, Trial
 from tests.bench.benches import check_result
 
 
+def trial(full: float, incremental: float, auto: float, pick: str, *parts: str) -> Trial:
+    costs = {FULL: Cost(full), INCREMENTAL: Cost(incremental), AUTO: Cost(auto)}
+    return Trial("t.v", 1.0, "RF1", 1.0, costs, pick, parts=parts)
+
+
 def point(full: float, incremental: float, *picks: str) -> Point:
-    costs = {FULL: Cost(full), INCREMENTAL: Cost(incremental), AUTO: Cost(incremental)}
-    return Point(tuple(Trial("t.v", 1.0, "RF1", 1.0, costs, pick) for pick in picks))
+    return Point(tuple(trial(full, incremental, full if pick == FULL else incremental, pick) for pick in picks))
 
 
 @pytest.mark.parametrize(
@@ -37,6 +41,42 @@ def test_judges_by_what_was_measured(
     found = judge(point(full, incremental, *picks))
     assert found is not None
     assert (found.right, found.regret) == (right, pytest.approx(regret))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "parts", "pick"),
+    [
+        ("affected", (), INCREMENTAL),
+        ("full", (), FULL),
+        ("full", ("full", "noop"), FULL),
+        ("full", ("incremental",), MIXED),
+        ("affected", ("full", "incremental"), MIXED),
+        ("noop", ("noop",), INCREMENTAL),
+    ],
+)
+def test_a_pick_is_that_of_the_view_and_of_its_auxiliaries(strategy: str, parts: tuple[str, ...], pick: str) -> None:
+    assert trial(1.0, 1.0, 1.0, strategy, *parts).pick == pick
+
+
+def test_a_refresh_of_some_auxiliaries_is_a_way_of_its_own() -> None:
+    found = judge(
+        Point(
+            (
+                trial(4.0, 5.0, 2.0, "affected", "full"),
+                trial(4.0, 5.0, 2.2, "affected", "full"),
+                trial(4.0, 5.0, 5.0, "affected"),
+            )
+        )
+    )
+    assert found is not None
+    assert dict(found.ways) == {FULL: 4.0, INCREMENTAL: 5.0, MIXED: 2.1}
+    assert (found.right, found.regret, found.best) == (2, pytest.approx(2.9), pytest.approx(6.3))
+
+
+def test_a_refresh_counts_with_autos_own_seconds_where_they_are_fewer() -> None:
+    found = judge(Point((trial(4.0, 3.0, 2.0, "full"), trial(4.0, 3.0, 3.0, "incremental"))))
+    assert found is not None
+    assert (found.right, found.regret, found.best) == (1, pytest.approx(1.0), pytest.approx(4.0))
 
 
 def test_sums_up() -> None:
