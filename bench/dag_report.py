@@ -16,8 +16,8 @@ NOTES = (
     "tables that the models before it wrote, in the same warm session.",
     "After each change the ways take turns in going first; then every view is compared with its model's table, and after the "
     "last change of each size every hand-written model. Changes are inserts into all raw tables but one, updates of three "
-    "and deletes from two; each repetition makes a further one. The first of each size is not counted; the initial build is "
-    "measured once, and cold.",
+    "and deletes from two; each repetition makes a further one. The first of each size (--warm-up, 1 unless set) are not "
+    "counted; the initial build is measured once, and cold.",
     "By hand are incremental models as they are written with dbt, where a model has a key by which its rows can be found "
     "(bench/warehouse/by_hand): the changed keys by Delta's change feed, their rows computed anew and merged, one after the "
     "other. The other models are refreshed by plain Spark; their seconds are in the sum of all models by hand.",
@@ -40,13 +40,17 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One change of ``percent`` of the orders and both ways to follow it. ``rows``: changed rows of each raw table."""
+    """One change of ``percent`` of the orders and both ways to follow it. ``rows``: changed rows of each raw table.
+
+    ``counts``: no warming up, whose seconds are told of and belong to no median.
+    """
 
     percent: float
     group_seconds: float
     models: tuple[Model, ...]
     rows: Mapping[str, int]
     rows_read: int | None = None
+    counts: bool = True
 
     @property
     def full_seconds(self) -> float:
@@ -71,10 +75,13 @@ def describe(
 ) -> BenchResult:
     """The result. ``unchanged``: seconds of runs of the group that found nothing to do."""
     percents = list(dict.fromkeys(one.percent for one in rounds))
-    by_percent = {percent: [one for one in rounds if one.percent == percent] for percent in percents}
+    by_percent = {percent: [one for one in rounds if one.percent == percent and one.counts] for percent in percents}
+    warming = {percent: [one for one in rounds if one.percent == percent and not one.counts] for percent in percents}
     summary = [_summary(percent, group) for percent, group in by_percent.items()]
     entries = [
-        entry for percent, group in by_percent.items() for entry in (_whole(percent, group), *_entries(percent, group))
+        entry
+        for percent, group in by_percent.items()
+        for entry in (_whole(percent, group, warming[percent]), *_entries(percent, group))
     ]
     views = len(rounds[0].models)
     return BenchResult(
@@ -132,7 +139,7 @@ def _summary(percent: float, group: Sequence[Round]) -> dict[str, Any]:
     }
 
 
-def _whole(percent: float, group: Sequence[Round]) -> dict[str, Any]:
+def _whole(percent: float, group: Sequence[Round], warming: Sequence[Round]) -> dict[str, Any]:
     found = _summary(percent, group)
     return {
         "view": "all views",
@@ -146,9 +153,14 @@ def _whole(percent: float, group: Sequence[Round]) -> dict[str, Any]:
         "by_hand_seconds": found["by_hand_seconds"],
         "rows_changed": found["rows_changed"],
         "rows_read": found["rows_read"],
-        "samples": {"group": [one.group_seconds for one in group], "full": [one.full_seconds for one in group]},
-        "equal": all(model.equal for one in group for model in one.models),
+        "samples": _samples(group),
+        "warm_up_samples": _samples(warming),
+        "equal": all(model.equal for one in (*warming, *group) for model in one.models),
     }
+
+
+def _samples(rounds: Sequence[Round]) -> dict[str, list[float]]:
+    return {"group": [one.group_seconds for one in rounds], "full": [one.full_seconds for one in rounds]}
 
 
 def _entries(percent: float, group: Sequence[Round]) -> list[dict[str, Any]]:

@@ -30,14 +30,15 @@ INITIAL = 100.0  # the percentage under which the first build is told of
 class DagOptions:
     """``scale`` 1 has a million orders; ``percents``: sizes of the batches after the initial one.
 
-    ``warm_up``: make one change of each size more than is counted. ``by_hand``: run the hand-written incremental models too.
+    ``warm_up``: so many changes of each size come before those that count, for a session gets faster for some ten runs,
+    while Java compiles what they do. ``by_hand``: run the hand-written incremental models too.
     """
 
     scale: float = 0.1
     percents: tuple[float, ...] = (1.0, 0.1)
     repeats: int = 5
     views: tuple[str, ...] = ()
-    warm_up: bool = True
+    warm_up: int = 1
     by_hand: bool = True
 
 
@@ -98,7 +99,7 @@ def _rounds(
 ) -> tuple[list[Round], int]:
     """Rounds of changes, each followed by the group's run, by every model's and by the hand-written ones', in turns.
 
-    A first one of each size is not counted where ``options`` say so. Also returns how many orders there are then.
+    Also returns how many orders there are then.
     """
     ways: list[Callable[[], Any]] = [
         partial(place.meter.measure, partial(place.engine.maintain, raise_errors=False)),
@@ -132,8 +133,8 @@ def _rounds(
                 )
                 advance(view.name)
             loaded = now
-            if turn >= options.warm_up:
-                rounds.append(Round(percent, cost.seconds, tuple(models), rows, cost.rows_read))
+            counts = turn >= options.warm_up
+            rounds.append(Round(percent, cost.seconds, tuple(models), rows, cost.rows_read, counts))
     return rounds, loaded
 
 

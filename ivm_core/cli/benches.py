@@ -155,6 +155,7 @@ def dag(
     ] = None,
     views: Views = None,
     repeat: Repeat = 5,
+    warm_up: Annotated[int, typer.Option("--warm-up", min=0, help="Changes of each size that are not counted.")] = 1,
     by_hand: Annotated[bool, typer.Option(help="Also run incremental models written by hand, as with dbt.")] = True,
     out: Folder = None,
     master: Master = "local[*]",
@@ -166,7 +167,7 @@ def dag(
     from bench.run_dag import DagOptions, run
 
     percents = tuple(dict.fromkeys(percent or (1.0, 0.1)))
-    options = DagOptions(scale, percents, repeat, tuple(views or ()), by_hand=by_hand)
+    options = DagOptions(scale, percents, repeat, tuple(views or ()), warm_up, by_hand)
     _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
 
 

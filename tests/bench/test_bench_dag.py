@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bench.by_hand_sql import read_models
@@ -60,9 +62,22 @@ def test_describes_rounds() -> None:
     assert (batch["by_hand_models"], batch["by_hand_seconds"], batch["by_hand_ratio"]) == (1, 2.5, 5.0)
 
 
+def test_rounds_that_warm_up_belong_to_no_median_and_must_be_right_too() -> None:
+    model = Model("wh_gold.v", "incremental", 0.5, 2.0, 3)
+    rounds = [Round(1.0, 4.0, (replace(model, equal=False),), {}, counts=False), Round(1.0, 1.0, (model,), {})]
+    result = describe({"scale": 0.1}, {}, rounds, {}, [0.3])
+    assert [one["ratio"] for one in result.summary["batches"]] == [2.0]
+    whole = result.results[0]
+    assert (whole["samples"], whole["warm_up_samples"]) == (
+        {"group": [1.0], "full": [2.0]},
+        {"group": [4.0], "full": [2.0]},
+    )
+    assert result.wrong == ("all views",)
+
+
 @pytest.mark.spark
 def test_a_few_views_of_each_layer(place: Place) -> None:
-    options = DagOptions(0.0005, (2.0,), repeats=1, views=("devices", "customers"), warm_up=False)
+    options = DagOptions(0.0005, (2.0,), repeats=1, views=("devices", "customers"), warm_up=0)
     document = check_result(run(options, place, Display(quiet=True)), place)
     assert document["summary"]["refused"] == {}
     assert [one["percent"] for one in document["summary"]["batches"]] == [100.0, 2.0]
@@ -75,7 +90,7 @@ def test_a_few_views_of_each_layer(place: Place) -> None:
 
 @pytest.mark.spark
 def test_models_by_hand_may_be_left_out(place: Place) -> None:
-    options = DagOptions(0.0002, (2.0,), repeats=1, views=("stores",), warm_up=False, by_hand=False)
+    options = DagOptions(0.0002, (2.0,), repeats=1, views=("stores",), warm_up=0, by_hand=False)
     (_, batch) = check_result(run(options, place, Display(quiet=True)), place)["summary"]["batches"]
     assert (batch["by_hand_models"], batch["by_hand_seconds"], batch["by_hand_ratio"]) == (0, None, None)
 
