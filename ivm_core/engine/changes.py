@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -58,8 +58,9 @@ class ChangeCache:
 
     ``spark`` may be a function: a run that finds nothing to do opens no session. ``needed`` tells which columns all
     views of the run use of a table, so that one reading serves them all; a view that needs a column beyond them
-    causes a second reading. ``expected``: what the run is going to do, asked before a large
-    table is read. ``close``, or leaving it as a context manager, releases the memory.
+    causes a second reading. ``expected``: what the run is going to do, asked before a large table is read. ``shared``: the
+    tables that several views read, whose reading counts to none of them. ``close``, or leaving it as a context manager,
+    releases the memory.
     """
 
     def __init__(
@@ -68,9 +69,11 @@ class ChangeCache:
         settings: Settings | None = None,
         needed: Mapping[str, Iterable[str]] | None = None,
         expected: Callable[[], Expected] = Expected,
+        shared: Collection[str] = (),
     ) -> None:
         self._source = spark
         self._expect = expected
+        self._common = frozenset(shared)
         self.settings = settings or Settings()
         self._needed = {table: {name.lower() for name in names} for table, names in (needed or {}).items()}
         self._read: dict[tuple[str, int, int], tuple[frozenset[str], ChangedRows]] = {}
@@ -95,12 +98,12 @@ class ChangeCache:
     @cached_property
     def snapshots(self) -> Snapshots:
         """Relations at versions."""
-        return Snapshots(self.spark, self._needed)
+        return Snapshots(self.spark, self._needed, self._common)
 
     @cached_property
     def slices(self) -> Slices:
         """What the run needs of large tables."""
-        return Slices(self.spark, self.snapshots, self.changes_of, self._needed, lambda: self._expected)
+        return Slices(self.spark, self.snapshots, self.changes_of, self._needed, lambda: self._expected, self._common)
 
     @cached_property
     def _expected(self) -> Expected:
@@ -116,7 +119,7 @@ class ChangeCache:
 
     @property
     def shared_seconds(self) -> float:
-        """Time that this thread has spent so far on what all views of the run share, or waited for it.
+        """Time that this thread has spent so far on what several views of the run share, or waited for it.
 
         That is changes, small tables, slices of large ones.
         """
@@ -148,7 +151,8 @@ class ChangeCache:
             started = WORK_CLOCK.now()
             together = frozenset(wanted | self._needed.get(relation.name, set()))
             self._read[key] = (together, self._load(relation, covered, together))
-            self._seconds.spent += WORK_CLOCK.now() - started
+            if relation.name in self._common:
+                self._seconds.spent += WORK_CLOCK.now() - started
         kept, changes = self._read[key]
         if wanted == kept:
             return changes

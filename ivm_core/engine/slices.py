@@ -9,7 +9,7 @@ the slice. Whether they are is looked up each time, so a wrong expectation costs
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,8 @@ class Expected:
 class Slices:
     """The slices of one run, each read when first asked for, and kept in memory until ``close``.
 
-    ``changes``: the changed rows of a table over a range. ``needed``: the columns of each table that the run reads.
+    ``changes``: the changed rows of a table over a range. ``needed``: the columns of each table that the run reads;
+    ``shared``: the tables that several views read.
     """
 
     def __init__(
@@ -64,9 +65,11 @@ class Slices:
         changes: Callable[[Relation, TableRange, Iterable[str]], SmallRelation],
         needed: Mapping[str, set[str]],
         expected: Callable[[], Expected],
+        shared: Collection[str],
     ) -> None:
         self.spark = spark
-        self.seconds = ThreadSeconds()  # on slices; reading changes is counted where they are kept
+        self.seconds = ThreadSeconds()  # on slices for several views; reading changes is counted where they are kept
+        self._shared = shared
         self._seconds_of_changes = 0.0
         self._snapshots = snapshots
         self._changes = changes
@@ -93,7 +96,8 @@ class Slices:
             if found is not None and found.covers(wanted, {name.lower() for name in columns}):
                 frame = found.frame
                 break
-        self.seconds.spent += WORK_CLOCK.now() - started - (self._seconds_of_changes - others)
+        if relation.name in self._shared:
+            self.seconds.spent += WORK_CLOCK.now() - started - (self._seconds_of_changes - others)
         return frame
 
     def close(self) -> None:

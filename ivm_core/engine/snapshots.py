@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,14 +26,17 @@ class Snapshots:
     """DataFrames of relations at versions.
 
     Opening an old version replays the table's log, so what was opened is kept behind a temporary view until ``close``.
-    ``needed``: the columns of each table, in lower case, that the run reads.
+    ``needed``: the columns of each table, in lower case, that the run reads; ``shared``: the tables that several views read.
     """
 
-    def __init__(self, spark: SparkSession, needed: Mapping[str, set[str]] | None = None) -> None:
+    def __init__(
+        self, spark: SparkSession, needed: Mapping[str, set[str]] | None = None, shared: Collection[str] = ()
+    ) -> None:
         self.spark = spark
         self.bindings = Bindings(spark)
         self._needed = needed or {}
-        self.seconds = ThreadSeconds()  # on keeping small tables
+        self.seconds = ThreadSeconds()  # on keeping small tables that several views read
+        self._shared = shared
         self._kept: dict[tuple[str, int], tuple[frozenset[str], DataFrame]] = {}
         self._plain: dict[tuple[str, int], PlainTable | None] = {}
         self._by_spark = False
@@ -100,7 +103,8 @@ class Snapshots:
                 selected = (quoted(name) for name, _ in relation.columns if name.lower() in wanted)
                 frame = self.read(relation, version).select(*selected).persist()
                 frame.count()  # from now on its size is known
-            self.seconds.spent += WORK_CLOCK.now() - started
+            if relation.name in self._shared:
+                self.seconds.spent += WORK_CLOCK.now() - started
             if key in self._kept:
                 self._kept[key][1].unpersist()
             self._kept[key] = (frozenset(wanted), frame)

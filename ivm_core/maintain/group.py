@@ -23,7 +23,7 @@ from ivm_core.maintain.published import publish
 from ivm_core.maintain.records import told
 from ivm_core.maintain.rewind import joined
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.slots import below_of, order_of, run_in_order, share_a_table, views_at_once
+from ivm_core.maintain.slots import below_of, order_of, run_in_order, shared_tables, views_at_once
 from ivm_core.maintain.upkeep import keep_up
 from ivm_core.maintain.view import maintain_view, rewind_view
 from ivm_core.plan.clock import CLOCK
@@ -140,7 +140,8 @@ def maintain_views(
             on_progress(view.name, "done")
 
     expected = partial(expected_reads, session, views, cut, policy)
-    with session.shared_reads(columns_read(session, views), expected, several=share_a_table(views)):
+    shared = shared_tables(view.tables for view in views)
+    with session.shared_reads(columns_read(session, views), expected, shared):
         run_in_order(views, views_at_once(session.settings), maintain, partial(_last_seconds, session, views))
     if not any(report.error for report in reports.values()):
         for group in groups:

@@ -27,6 +27,7 @@ from ivm_core.maintain.model import PlannedChange
 from ivm_core.maintain.places import follow_tables, record_table
 from ivm_core.maintain.register import bring_together, create_view, drop_view
 from ivm_core.maintain.session import Session
+from ivm_core.maintain.slots import shared_tables
 from ivm_core.maintain.standing import standing
 from ivm_core.maintain.view import build
 from ivm_core.plan.definition import ViewDefinition, parse_definition
@@ -81,7 +82,7 @@ def apply_project(
             for view in views:
                 with naming_file(view.file):
                     check_together(session, view, below)
-        with session.shared_reads(several=len(views) > 1):
+        with session.shared_reads(shared=shared_tables(tables_of(view.query) for view in views)):
             for view in views:
                 if on_progress:
                     on_progress(view.name, actions["view", view.name])

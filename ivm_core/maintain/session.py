@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -50,7 +50,6 @@ class Session:
         self._opening = threading.RLock()
         self._compiled = CompiledViews(self.schema)
         self._changes: ChangeCache | None = None
-        self._several = False
         self._described: set[str] | None = None  # tables looked up in the Spark session, in a block that does so once
         self._shown: dict[str, tuple[str, str]] = {}  # views in the Spark session: location, visible SELECT
         self._logs: dict[tuple[int, str], TableLog] = {}  # by thread: what is read of a log is kept in it
@@ -92,26 +91,24 @@ class Session:
     @property
     def shared_seconds(self) -> float:
         """Time spent so far, in a block of reads that several views share, on these."""
-        return self._changes.shared_seconds if self._changes is not None and self._several else 0.0
+        return self._changes.shared_seconds if self._changes is not None else 0.0
 
     @contextmanager
     def shared_reads(
         self,
         needed: Mapping[str, tuple[str, ...]] | None = None,
         expected: Callable[[], Expected] = Expected,
-        *,
-        several: bool = False,
+        shared: Collection[str] = (),
     ) -> Iterator[ChangeCache]:
         """What ``changes`` reads inside the block is read once, and let go of at its end; an inner block is the outer one.
 
-        ``needed``: the columns of each table that will be asked for; ``expected``: how views will join them. The Spark
-        session opens when something is read.
+        ``needed``: the columns of each table that will be asked for; ``expected``: how views will join them; ``shared``:
+        tables that several views read. The Spark session opens when something is read.
         """
         if self._changes is not None:
             yield self._changes
             return
-        self._changes = ChangeCache(lambda: self.spark, self.settings, needed, expected)
-        self._several = several
+        self._changes = ChangeCache(lambda: self.spark, self.settings, needed, expected, shared)
         try:
             yield self._changes
         finally:

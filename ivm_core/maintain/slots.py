@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
@@ -11,7 +12,6 @@ from graphlib import TopologicalSorter
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.engine.sharing import WORK_CLOCK
 from ivm_core.maintain.auxiliaries import owner_of
-from ivm_core.plan.clock import CLOCK
 from ivm_core.settings import Settings
 
 MOST_AT_ONCE = 4  # more views wait for the planning that this process does, one thread at a time
@@ -34,10 +34,14 @@ def below_of(views: Iterable[ViewRecord]) -> dict[str, set[str]]:
     return below
 
 
-def share_a_table(views: Iterable[ViewRecord]) -> bool:
-    """Whether two of the views read one table, so that a reading of its changes serves both."""
-    read = [table for view in views for table in set(view.tables) if table != CLOCK]
-    return len(set(read)) < len(read)
+def shared_tables(read: Iterable[Iterable[str]]) -> frozenset[str]:
+    """The tables that more than one view reads, given those of each: one reading of their changes serves several.
+
+    >>> sorted(shared_tables([("t", "u"), ("u", "v"), ("w", "w")]))
+    ['u']
+    """
+    readers = Counter(table for tables in read for table in set(tables))
+    return frozenset(table for table, number in readers.items() if number > 1)
 
 
 def views_at_once(settings: Settings) -> int:

@@ -37,7 +37,7 @@ def test_a_table_that_cannot_be_read_leaves_the_others_to_their_views(failure):
         asked.append(relation.name)
         raise failure
 
-    slices = Slices(None, None, changes, {}, expected)
+    slices = Slices(None, None, changes, {}, expected, ())
     wanted = {"order": pa.array([1, 2])}
     assert slices.find(LINES, 2, ["price"], wanted) is None
     assert slices.find(LINES, 2, ["price"], wanted) is None

@@ -64,7 +64,10 @@ def test_reading_changes_counts_to_the_view_where_no_other_reads_them(spark, tmp
     deployment.run(*FIRST)
     assert not any(report.shared_seconds for report in deployment.engine.maintain(["counted.alone"]))
     deployment.run(*SECOND)
-    assert any(report.shared_seconds for report in deployment.engine.maintain())
+    shared = {report.view: report.shared_seconds > 0 for report in deployment.engine.maintain()}
+    # Whichever of the two begins reads what both need; what is made of them is read by one.
+    assert shared["counted.other"] or shared["counted.alone__totals"]
+    assert not shared["counted.alone"]
 
 
 def test_a_statement_is_explained_without_its_parts_being_there(spark, tmp_path):

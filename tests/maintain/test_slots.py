@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from ivm_core.engine.sharing import WorkClock
-from ivm_core.maintain.slots import run_in_order, share_a_table, views_at_once
-from ivm_core.plan.clock import CLOCK
+from ivm_core.maintain.slots import run_in_order, views_at_once
 from ivm_core.settings import Settings
 from tests.maintain.database import set_limits
 from tests.maintain.test_identities import FIRST, QUERIES, SECOND, Deployment
@@ -54,21 +53,6 @@ def test_a_view_begins_when_those_that_it_reads_have_ended(at_once):
         for upstream in view.tables:
             if upstream != "t":
                 assert recorder.events.index(("end", upstream)) < recorder.events.index(("begin", view.name))
-
-
-@pytest.mark.parametrize(
-    ("views", "shared"),
-    [
-        (DIAMOND, True),
-        (DIAMOND[:3], False),
-        ((View("a", ("t", CLOCK)), View("b", ("a", CLOCK))), False),
-        ((View("a", ("t",)), View("b", ("a", "t"))), True),
-        ((View("a", ("t", "t")),), False),
-        ((), False),
-    ],
-)
-def test_views_share_what_two_of_them_read(views, shared):
-    assert share_a_table(views) is shared
 
 
 def test_the_view_with_the_longest_way_above_it_begins_first():
