@@ -7,7 +7,6 @@ most of its time. What a table's features allow to misread (deletion vectors, co
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -80,12 +79,10 @@ class PlainTable:
 
     def _may_hold(self, column: str, values: ColumnValues, nulls: bool) -> Any:
         everything = np.ones(self.files.num_rows, dtype=bool)
-        # A field b of a struct a and a column `a.b` have one name here.
-        times = Counter(name.lower() for name in self.files.column_names)
-        actual = {name.lower(): name for name in self.files.column_names if times[name.lower()] == 1}
+        actual = {name.lower(): name for name in self.files.column_names}
         low, high, missing = (actual.get(f"{part}.{column}".lower()) for part in ("min", "max", "null_count"))
-        if low is None or high is None or (nulls and missing is None):
-            return everything
+        if "." in column or low is None or high is None or (nulls and missing is None):
+            return everything  # a field b of a struct a would have the name of a column `a.b`, and may be the one with bounds
         wanted = _numbers(values)
         lows, highs = (_as_numbers(self.files.column(name)) for name in (low, high))
         if wanted is None or lows is None or highs is None:

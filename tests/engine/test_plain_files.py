@@ -81,6 +81,23 @@ def test_nothing_is_left_out_by_what_cannot_be_told(location: str, tmp_path: Pat
     assert nested is not None and kept(nested, "a.b", ColumnValues("bigint", [5], 5, 5, False)) == [1]
 
 
+def test_statistics_of_a_structs_field_are_not_those_of_a_column_of_that_name(tmp_path: Path) -> None:
+    location, of_the_struct = str(tmp_path / "t"), {"delta.dataSkippingStatsColumns": "k,a"}
+    rows = pa.table({"k": [1], "a": [{"b": 1}], "a.b": [5]})
+    deltalake.write_deltalake(location, rows, configuration=of_the_struct)
+    log = tmp_path / "t" / "_delta_log" / f"{0:020}.json"
+    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    least = {"k": 1, "a": {"b": 1}}  # as Spark writes it; delta-rs leaves the field out
+    stats = {"numRecords": 1, "minValues": least, "maxValues": least, "nullCount": {"k": 0, "a": {"b": 0}}}
+    for action in actions:
+        if "add" in action:
+            action["add"]["stats"] = json.dumps(stats)
+    log.write_text("".join(json.dumps(action) + "\n" for action in actions))
+    table = PlainTable.open(location, 0)
+    assert table is not None and kept(table, "a.b", ColumnValues("bigint", [5], 5, 5, False)) == [1]
+    assert kept(table, "k", ColumnValues("bigint", [5], 5, 5, False)) == []
+
+
 def test_tables_that_only_delta_can_read(tmp_path: Path) -> None:
     rows = pa.table({"k": [1, 2], "p": ["a", "b"]})
     partitioned = str(tmp_path / "partitioned")
