@@ -32,8 +32,9 @@ _OF_OLD = (b"1.", b"2.", b"3.0.")  # the last of these for instants alone, which
 # To be written into files: days and instants of old are those of the calendar that Spark has had since 3.0. Of a file that does
 # not say who wrote it, the session decides (datetimeRebaseModeInRead).
 IN_NEW_CALENDAR = {_SPARK: pyspark.__version__.encode()}
-# Set where a session of this process takes days in files that do not say who wrote them to be of the old calendar.
-UNMARKED_ARE_OLD = threading.Event()
+# Set where a session of this process takes days in files that do not say who wrote them to be of the old calendar, or shifts
+# their instants.
+UNMARKED_ARE_OTHER = threading.Event()
 _MAPPING = "delta.columnMapping.mode"
 _READER, _WRITER = 1, 4  # protocol versions up to these hold nothing that delta-rs lacks
 
@@ -96,7 +97,7 @@ def differ_to_arrow(files: Iterable[Path], schema: pa.Schema) -> bool:
     """
     dated = any(pa.types.is_date(type_) or pa.types.is_timestamp(type_) for type_ in schema.types)
     names = frozenset(schema.names)
-    unmarked = UNMARKED_ARE_OLD.is_set()
+    unmarked = UNMARKED_ARE_OTHER.is_set()
     return any(
         (dated and (footer.old or (unmarked and footer.unmarked))) or footer.respells(names)
         for footer in map(_footer, files)

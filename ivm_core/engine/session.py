@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ivm_core.engine.java_options import java_conf
-from ivm_core.engine.log_files import UNMARKED_ARE_OLD
+from ivm_core.engine.log_files import UNMARKED_ARE_OTHER
 from ivm_core.errors import EnvironmentProblem
 from ivm_core.settings import Settings
 
@@ -71,7 +71,14 @@ _HARMFUL = {
     "spark.sql.files.ignoreCorruptFiles": "the rows of files that cannot be read would be left out",
     "spark.sql.parser.escapedStringLiterals": "rows would be looked up by other texts where these hold a quote or a backslash",
 }
-_CALENDARS = ("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead")
+# By these, instants and days of files that Spark did not write, or of old, are others for it than for this process.
+_OTHER_DAYS = {
+    "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY",
+    "spark.sql.parquet.int96RebaseModeInRead": "LEGACY",
+    "spark.sql.legacy.parquet.datetimeRebaseModeInRead": "LEGACY",  # the names of Spark 3.0, which count as well
+    "spark.sql.legacy.parquet.int96RebaseModeInRead": "LEGACY",
+    "spark.sql.parquet.int96TimestampConversion": "TRUE",  # of files by Impala
+}
 _LOCAL_SHUFFLE_PARTITIONS_PER_CORE = 1
 _JAVA_ADVICE = (
     "Install a Java runtime: `sudo apt-get install openjdk-17-jre-headless` (Debian, Ubuntu), "
@@ -127,8 +134,8 @@ def _check_readings(spark: SparkSession) -> None:
                 f"In the Spark session {key} is true: {harm}, and views would be wrong. Nothing was changed. Take the setting "
                 "away, or give the views a session without it."
             )
-    if any(str(spark.conf.get(key, "CORRECTED")).upper() == "LEGACY" for key in _CALENDARS):
-        UNMARKED_ARE_OLD.set()
+    if any(str(spark.conf.get(key, "")).upper() == value for key, value in _OTHER_DAYS.items()):
+        UNMARKED_ARE_OTHER.set()
 
 
 def session_conf(settings: Settings) -> dict[str, str]:
@@ -222,7 +229,7 @@ def _connect(settings: Settings) -> SparkSession:
                 f"The Spark Connect server at {server} does not let a client set {key}: set it where the server is started, "
                 "and take it out of the settings' or the connection's Spark configuration."
             ) from error
-    if settings.spark.conf.keys() & {*_HARMFUL, *_CALENDARS}:
+    if settings.spark.conf.keys() & {*_HARMFUL, *_OTHER_DAYS}:
         _check_readings(session)
     return session
 

@@ -31,12 +31,12 @@ ROWS = pa.table({"k": [1], "day": pa.array([date(1500, 2, 10)])})
 def test_days_of_files_by_older_writers_are_left_to_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None, old: bool
 ) -> None:
-    monkeypatch.setattr(log_files, "UNMARKED_ARE_OLD", threading.Event())
+    monkeypatch.setattr(log_files, "UNMARKED_ARE_OTHER", threading.Event())
     file = tmp_path / "1.parquet"
     marked = {next(iter(IN_NEW_CALENDAR)): version} if version is not None else None
     pq.write_table(ROWS.replace_schema_metadata(marked), file)
     assert differ_to_arrow([file], ROWS.schema) is old
     assert not differ_to_arrow([file], ROWS.select(["k"]).schema), "without days"
-    log_files.UNMARKED_ARE_OLD.set()
+    log_files.UNMARKED_ARE_OTHER.set()
     assert differ_to_arrow([file], ROWS.schema) is (old or version is None)
     assert not differ_to_arrow([file], ROWS.select(["k"]).schema)

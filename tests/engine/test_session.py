@@ -132,17 +132,24 @@ def test_a_session_in_which_views_would_be_wrong_is_refused(setting: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "mode", ["spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead"]
+    ("setting", "usual", "other"),
+    [
+        ("spark.sql.parquet.datetimeRebaseModeInRead", ("CORRECTED", "EXCEPTION"), "legacy"),
+        ("spark.sql.parquet.int96RebaseModeInRead", ("CORRECTED", "EXCEPTION"), "LEGACY"),
+        ("spark.sql.legacy.parquet.datetimeRebaseModeInRead", ("CORRECTED",), "LEGACY"),
+        ("spark.sql.legacy.parquet.int96RebaseModeInRead", ("CORRECTED",), "LEGACY"),
+        ("spark.sql.parquet.int96TimestampConversion", ("false",), "true"),
+    ],
 )
-def test_a_session_that_takes_days_to_be_of_the_old_calendar_is_noticed(
-    monkeypatch: pytest.MonkeyPatch, mode: str
+def test_a_session_that_finds_other_days_in_files_of_others_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, setting: str, usual: tuple[str, ...], other: str
 ) -> None:
     noticed = threading.Event()
-    monkeypatch.setattr(session, "UNMARKED_ARE_OLD", noticed)
-    for value in ("CORRECTED", "EXCEPTION"):
-        session.prepare_session(OpenedByOthers(**{mode: value}), Settings())  # type: ignore[arg-type]
+    monkeypatch.setattr(session, "UNMARKED_ARE_OTHER", noticed)
+    for value in usual:
+        session.prepare_session(OpenedByOthers(**{setting: value}), Settings())  # type: ignore[arg-type]
     assert not noticed.is_set()
-    session.prepare_session(OpenedByOthers(**{mode: "legacy"}), Settings())  # type: ignore[arg-type]
+    session.prepare_session(OpenedByOthers(**{setting: other}), Settings())  # type: ignore[arg-type]
     assert noticed.is_set()
 
 
