@@ -214,7 +214,7 @@ def write(writing: Writing) -> Applied:
         return Applied().at(writing.mark())
     try:
         return _write(writing)
-    except UnfitError:
+    except (UnfitError, pa.ArrowException):  # texts of more than 2 GiB, say; nothing is committed then
         return _write(replace(writing, direct=None))
 
 
