@@ -71,13 +71,14 @@ _HARMFUL = {
     "spark.sql.files.ignoreCorruptFiles": "the rows of files that cannot be read would be left out",
     "spark.sql.parser.escapedStringLiterals": "rows would be looked up by other texts where these hold a quote or a backslash",
 }
-# By these, instants and days of files that Spark did not write, or of old, are others for it than for this process.
+# By these, instants and days of files that Spark did not write, or of old, are others for it than for this process. Each
+# with its usual value and that one.
 _OTHER_DAYS = {
-    "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY",
-    "spark.sql.parquet.int96RebaseModeInRead": "LEGACY",
-    "spark.sql.legacy.parquet.datetimeRebaseModeInRead": "LEGACY",  # the names of Spark 3.0, which count as well
-    "spark.sql.legacy.parquet.int96RebaseModeInRead": "LEGACY",
-    "spark.sql.parquet.int96TimestampConversion": "TRUE",  # of files by Impala
+    "spark.sql.parquet.datetimeRebaseModeInRead": ("CORRECTED", "LEGACY"),
+    "spark.sql.parquet.int96RebaseModeInRead": ("CORRECTED", "LEGACY"),
+    "spark.sql.legacy.parquet.datetimeRebaseModeInRead": ("CORRECTED", "LEGACY"),  # Spark 3.0's names count as well
+    "spark.sql.legacy.parquet.int96RebaseModeInRead": ("CORRECTED", "LEGACY"),
+    "spark.sql.parquet.int96TimestampConversion": ("false", "TRUE"),  # of files by Impala
 }
 _LOCAL_SHUFFLE_PARTITIONS_PER_CORE = 1
 _JAVA_ADVICE = (
@@ -134,7 +135,7 @@ def _check_readings(spark: SparkSession) -> None:
                 f"In the Spark session {key} is true: {harm}, and views would be wrong. Nothing was changed. Take the setting "
                 "away, or give the views a session without it."
             )
-    if any(str(spark.conf.get(key, "")).upper() == value for key, value in _OTHER_DAYS.items()):
+    if any(str(spark.conf.get(key, usual)).upper() == other for key, (usual, other) in _OTHER_DAYS.items()):
         UNMARKED_ARE_OTHER.set()
 
 
