@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from ivm_core.engine.feed_files import CHANGE_TYPE, feed_frame, read_feed
 from ivm_core.engine.handed_over import HANDED_OVER
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.model import Relation
+from ivm_core.engine.needed import read_for_all
 from ivm_core.engine.planning import Planning
 from ivm_core.engine.queries import frame_of
 from ivm_core.engine.same_columns import has_same_columns
@@ -149,8 +150,8 @@ class ChangeCache:
         if key not in self._read or not wanted <= self._read[key][0]:
             self._forget(key)
             started = WORK_CLOCK.now()
-            together = frozenset(wanted | self._needed.get(relation.name, set()))
-            self._read[key] = (together, self._load(relation, covered, together))
+            others = self._needed.get(relation.name, ())
+            self._read[key] = read_for_all(wanted, others, partial(self._load, relation, covered))
             if relation.name in self._common:
                 self._seconds.spent += WORK_CLOCK.now() - started
         kept, changes = self._read[key]

@@ -11,6 +11,7 @@ import pyarrow as pa
 from ivm_core.engine.bindings import Bindings
 from ivm_core.engine.looked_up import Keys, look_up
 from ivm_core.engine.model import STATE_TABLE, Relation
+from ivm_core.engine.needed import read_for_all
 from ivm_core.engine.plain_files import Bounds, PlainTable
 from ivm_core.engine.queries import frame_of, tasks_run_here
 from ivm_core.engine.sharing import WORK_CLOCK, ThreadSeconds
@@ -92,23 +93,27 @@ class Snapshots:
         if not is_small(relation):
             return None
         key = (relation.location, version)
-        wanted = {name.lower() for name in columns} | self._needed.get(relation.name, set())
+        wanted = {name.lower() for name in columns}
         if key not in self._kept or not wanted <= self._kept[key][0]:
-            wanted |= self._kept[key][0] if key in self._kept else frozenset()
             started = WORK_CLOCK.now()
-            rows = self.looked_up(relation, version, wanted, [{}])()
-            if rows is not None:
-                frame = frame_of(self.spark, rows)
-            else:
-                selected = (quoted(name) for name, _ in relation.columns if name.lower() in wanted)
-                frame = self.read(relation, version).select(*selected).persist()
-                frame.count()  # from now on its size is known
+            if key in self._kept:
+                before, frame = self._kept.pop(key)
+                frame.unpersist()
+                wanted |= before
+            others = self._needed.get(relation.name, ())
+            self._kept[key] = read_for_all(wanted, others, partial(self._whole_in_memory, relation, version))
             if relation.name in self._shared:
                 self.seconds.spent += WORK_CLOCK.now() - started
-            if key in self._kept:
-                self._kept[key][1].unpersist()
-            self._kept[key] = (frozenset(wanted), frame)
         return self._kept[key][1]
+
+    def _whole_in_memory(self, relation: Relation, version: int, columns: frozenset[str]) -> DataFrame:
+        rows = self.looked_up(relation, version, columns, [{}])()
+        if rows is not None:
+            return frame_of(self.spark, rows)
+        selected = (quoted(name) for name, _ in relation.columns if name.lower() in columns)
+        frame = self.read(relation, version).select(*selected).persist()
+        frame.count()  # from now on its size is known
+        return frame
 
     def close(self) -> None:
         """Forget all snapshots."""
