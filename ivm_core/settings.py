@@ -81,7 +81,8 @@ def in_one_paragraph(error: Exception) -> str:
     >>> in_one_paragraph(RuntimeError("no answer from\\npostgresql://ivm:s3cret@db/ivm\\n\\tat org.postgresql.Driver.connect"))
     'RuntimeError: no answer from postgresql://ivm:***@db/ivm'
     """
-    words = str(error).partition("\n\tat ")[0].split() or ["no message"]
+    said = str(error).replace("\0", "\ufffd")  # which a row's text may hold, and PostgreSQL's may not
+    words = said.partition("\n\tat ")[0].split() or ["no message"]
     return f"{type(error).__name__}: {' '.join(map(mask_url, words))}"[:_LONGEST]
 
 
