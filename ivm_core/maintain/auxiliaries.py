@@ -16,6 +16,7 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import Busy, DefinitionError
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import shown_table, standing
+from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import AUXILIARY_OF, ViewDefinition, parse_definition
 
 _MARK = re.compile(r"\bMATERIALIZED\b", re.IGNORECASE)
@@ -76,7 +77,22 @@ def as_auxiliaries_stand(session: Session, view: ViewRecord, cut: Cut) -> Cut:
             )
         seen[version.table] = max(known, version, key=lambda item: item.version)
     versions = {version.table: version for version in cut.versions}
-    return replace(cut, versions=tuple({**versions, **seen}.values()))
+    for table, version in seen.items():
+        versions[table] = as_readable(session, version, versions.get(table))
+    return replace(cut, versions=tuple(versions.values()))
+
+
+def as_readable(session: Session, stood: TableVersion, later: TableVersion | None = None) -> TableVersion:
+    """Of a base table the later version, the newest where none is given, if it has the rows of the one that was stood at.
+
+    It stays readable for longer, and has the columns that came since. The version itself where there is no such one.
+    """
+    if stood.table == CLOCK or session.catalog.find_view(stood.table) is not None:
+        return stood
+    if later is None:
+        log = session.base_log(stood.table)
+        later = TableVersion(stood.table, log.table_id(), log.version())
+    return later if later.version > stood.version and _same_rows(session, stood, later) else stood
 
 
 def _seen_by(session: Session, auxiliaries: Iterable[ViewRecord]) -> Iterator[TableVersion]:

@@ -25,9 +25,9 @@ class CompiledViews:
         """The view's plan and layout. Raises SchemaChangedError where its query is wrong over what it reads now."""
         known = self._known.get(view.view_id)
         if known is None or known[0] != view.sql:
-            query = parse_definition(view.sql).query
-            # Not only those of the plan: EXISTS over a global aggregate, for one, needs none of its tables.
             try:
+                query = parse_definition(view.sql).query
+                # Not only those of the plan: EXISTS over a global aggregate, for one, needs none of its tables.
                 schemas = {name: self._schema(name) for name in tables_of(query)}
                 compiled = compile_view(view.name, query, schemas)
             except DefinitionError as error:
@@ -37,6 +37,12 @@ class CompiledViews:
                 ) from error
             known = self._known[view.view_id] = view.sql, schemas, compiled
         return known[2]
+
+    def as_registered(self, view: ViewRecord) -> CompiledView:
+        """The same, compiled anew where another process gave the view another plan, as a table of its has other columns."""
+        if self.of(view).fingerprint != view.fingerprint:
+            self.forget(view.view_id)
+        return self.of(view)
 
     def is_of_before(self, view: ViewRecord, names: Iterable[str]) -> bool:
         """Whether some of these, which the view reads, have other columns or types than when it was compiled."""

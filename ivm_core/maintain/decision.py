@@ -64,7 +64,7 @@ def made_of_others(session: Session, view: ViewRecord, now: Standing, batch: Bat
     """
     if now.fingerprint != view.fingerprint:
         return Decision(Strategy.FULL, Reason.PLAN_CHANGED, "the stored state belongs to another form of the query")
-    if _moved(session, view, now):
+    if is_of_another_zone(session, view, now):
         detail = f"the session's time zone is {session.time_zone}, it was {now.time_zone} before"
         return Decision(Strategy.FULL, Reason.TIME_ZONE_CHANGED, detail)
     for item in batch.ranges:
@@ -78,7 +78,7 @@ def made_of_others(session: Session, view: ViewRecord, now: Standing, batch: Bat
     return None
 
 
-def _moved(session: Session, view: ViewRecord, now: Standing) -> bool:
+def is_of_another_zone(session: Session, view: ViewRecord, now: Standing) -> bool:
     """Whether the view's rows are those of another time zone than the session's, as far as that is known."""
     if now.time_zone is None or session.time_zone in (None, now.time_zone):
         return False

@@ -10,7 +10,7 @@ from ivm_core.batch.classify import range_class
 from ivm_core.batch.clock import clock_range, version_of
 from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord
-from ivm_core.errors import BaseTableError, Busy
+from ivm_core.errors import BaseTableError, Busy, SchemaChangedError
 from ivm_core.maintain.auxiliaries import as_auxiliaries_stand
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing, shown_table, standing
@@ -40,10 +40,15 @@ def next_batch(session: Session, view: ViewRecord, now: Standing | None, cut: Cu
     return Batch(view.name, next_number(session, view, now), tuple(ranges), view.fingerprint)
 
 
-def has_arrived(view: ViewRecord, now: Standing, batch: Batch) -> bool:
-    """True where the batch would change nothing, and the state is what this definition's batches left."""
-    none_replaced = all(item.from_version >= 0 for item in batch.ranges)
-    return none_replaced and not batch.changed and not now.touched and now.fingerprint == view.fingerprint
+def has_arrived(session: Session, view: ViewRecord, now: Standing, batch: Batch) -> bool:
+    """True where the batch would change nothing, and the state is what this definition's batches left.
+
+    Raises SchemaChangedError where the definition does not compile any more.
+    """
+    if batch.changed or now.touched or any(item.from_version < 0 for item in batch.ranges):
+        return False
+    # What the query means may have changed without a row: by a column that came, or another version of this package.
+    return now.fingerprint == view.fingerprint == session.compiled(view).fingerprint
 
 
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
@@ -52,9 +57,9 @@ def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
     if now is None or session.catalog.open_intents(view.name):
         return True
     try:
-        return not has_arrived(view, now, next_batch(session, view, now, cut))
-    except (Busy, BaseTableError):
-        return True  # its auxiliaries are on their way, or a table is missing
+        return not has_arrived(session, view, now, next_batch(session, view, now, cut))
+    except (Busy, BaseTableError, SchemaChangedError):
+        return True  # its auxiliaries are on their way, or a table or a column is missing
 
 
 def begins_at(batch: Batch, now: Standing | None) -> bool:

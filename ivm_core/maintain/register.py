@@ -14,9 +14,10 @@ from ivm_core.catalog.model import LifeStage, TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import describe_table, drop_state, is_view, put_table, table_exists
 from ivm_core.errors import BaseTableError, Busy, DefinitionError, InvalidNameError, ViewExistsError
-from ivm_core.maintain.auxiliaries import auxiliaries_of, check_properties, is_auxiliary, raised
+from ivm_core.maintain.auxiliaries import auxiliaries_of, check_properties, is_auxiliary
 from ivm_core.maintain.check import check_view, check_whole, is_registered
 from ivm_core.maintain.current import locked
+from ivm_core.maintain.group import make_cut
 from ivm_core.maintain.places import follow_tables, record_table
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.view import build, maintain_view
@@ -96,9 +97,9 @@ def _auxiliaries_created(session: Session, definition: ViewDefinition, run_id: s
 
 
 def bring_together(session: Session, view: ViewRecord, run_id: str | None = None) -> None:
-    """Bring a view's auxiliaries to one version of every table: each was built at the newest one of its time."""
+    """Bring a view's auxiliaries to one version of every table, the newest: it has all columns that the view reads now."""
     auxiliaries = auxiliaries_of(session, view)
-    cut = raised(session, Cut(()), auxiliaries)
+    cut = make_cut(session, (*auxiliaries, view)) if auxiliaries else Cut(())
     for auxiliary in auxiliaries:
         maintain_view(session, auxiliary, cut, run_id=run_id)
 

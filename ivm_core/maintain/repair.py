@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange
+from collections.abc import Iterable
+
+from ivm_core.batch.model import Batch, CommitClass, Cut, TableRange, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.job.model import MaintenanceJob
@@ -31,9 +33,9 @@ def way_to_repair(session: Session, view: ViewRecord, now: Standing) -> Maintena
 
 def batch_in_place(session: Session, view: ViewRecord, now: Standing) -> Batch:
     """The view's next batch, in which no table moves: from the versions that the view stands at to the same."""
-    return Batch(view.name, next_number(session, view, now), still(now), now.fingerprint)
+    return Batch(view.name, next_number(session, view, now), still(now.versions), now.fingerprint)
 
 
-def still(now: Standing) -> tuple[TableRange, ...]:
-    """The empty range of every table at the version that the view stands at."""
-    return tuple(TableRange(v.table, v.table_id, v.version, v.version, CommitClass.NOOP) for v in now.versions)
+def still(versions: Iterable[TableVersion]) -> tuple[TableRange, ...]:
+    """The empty range of every table at its version."""
+    return tuple(TableRange(v.table, v.table_id, v.version, v.version, CommitClass.NOOP) for v in versions)

@@ -11,6 +11,8 @@ from ivm_core.cost.model import Reason
 from ivm_core.engine.compare import compare
 from ivm_core.errors import BaseTableError, UnknownViewError
 from ivm_core.job.build import full_job
+from ivm_core.maintain.auxiliaries import as_readable
+from ivm_core.maintain.decision import is_of_another_zone
 from ivm_core.maintain.next_batch import replaced_table
 from ivm_core.maintain.places import follow_tables
 from ivm_core.maintain.repair import still
@@ -29,7 +31,8 @@ def validate_view(
     now = standing(session, view)
     if now is None:
         raise UnknownViewError(f"{name} is registered but not built. Run `ivm maintain {name}`.")
-    batch = Batch(view.name, now.number, still(now), now.fingerprint)
+    versions = still(as_readable(session, version) for version in now.versions)
+    batch = Batch(view.name, now.number, versions, now.fingerprint)
     session.follow_columns(view)
     compiled = session.compiled(view)
     _check_comparable(session, view, now)
@@ -77,6 +80,11 @@ def validate_view(
 
 def _check_comparable(session: Session, view: ViewRecord, now: Standing) -> None:
     """Raise BaseTableError where the query, as it is now, tells nothing of the rows that the view has: they are of another."""
+    if is_of_another_zone(session, view, now):
+        raise BaseTableError(
+            f"{view.name} cannot be compared with its query: the session's time zone is {session.time_zone}, and its rows are "
+            f"of {now.time_zone}. Nothing was compared. Set spark.sql.session.timeZone to that one, and validate it again."
+        )
     replaced = replaced_table(session, now.versions)
     if replaced is not None:
         what = f"{replaced} was dropped and created again, or shows other rows,"

@@ -77,7 +77,7 @@ def maintain_view(
         if now is None:
             return _full(session, view, None, cut, Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
         batch = next_batch(session, view, now, cut)
-        if has_arrived(view, now, batch) and policy is not Policy.FULL:
+        if has_arrived(session, view, now, batch) and policy is not Policy.FULL:
             return nothing_done(view, batch, now.number, WORK_CLOCK.now() - started)
         view = as_compiled(session, view)
         batch = replace(batch, fingerprint=view.fingerprint)
