@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ivm_airflow.deployment import Placed, opened_engine, reports_folder
-from ivm_airflow.failures import Permanent, failure_of
+from ivm_airflow.failures import Permanent, failure_of, verdict
 from ivm_airflow.lineage import remember_lineage
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut, with_earlier_tries
 from ivm_airflow.request import RunRequest, check_heard, parse_request, rewind_to, target
@@ -19,6 +19,8 @@ from ivm_airflow.stated import broken_of, stated_of, unmet
 
 if TYPE_CHECKING:
     from ivm_core import Engine
+    from ivm_core.errors import IvmError
+    from ivm_core.validate.model import ValidationReport
 
 
 def cut(group: str, **context: Any) -> dict[str, Any]:
@@ -115,9 +117,11 @@ def _compare(group: str, due: list[str], placed: Placed | None, context: dict[st
         if not due:
             ti.xcom_push(key="checks", value=[])
             return []
-        checks = [engine.validate(view, measure_full=request.measure_full, run_id=run_id) for view in due]
+        checks, failures = _validated(engine, due, request, run_id)
         # First for the report, which is written whatever fails from here on.
         ti.xcom_push(key="checks", value=[pack_check(check, check.view in tolerant) for check in checks])
+        if not checks:
+            raise _uncompared(failures, len(due))
         quality = reports_folder() / "quality"
         result = publish(checks, engine.spark, quality, run_id, stated_of(engine, due))
         ti.xcom_push(key="docs", value=str(result.docs_index))
@@ -145,7 +149,31 @@ def _compare(group: str, due: list[str], placed: Placed | None, context: dict[st
         raise Permanent(f"The contents of {', '.join(drifted)} differ from the query's. See {result.docs_index}")
     if failing := unmet(broken, tolerant):
         raise Permanent(f"{', '.join(failing)} do not meet their expectations. See {result.docs_index}")
+    if failures:
+        raise _uncompared(failures, len(due))
     return mends
+
+
+def _validated(
+    engine: Engine, due: list[str], request: RunRequest, run_id: str
+) -> tuple[list[ValidationReport], dict[str, IvmError]]:
+    """The outcome of each view that could be compared with its query, and why the others could not."""
+    from ivm_core.errors import IvmError
+
+    checks, failures = [], {}
+    for view in due:
+        try:
+            checks.append(engine.validate(view, measure_full=request.measure_full, run_id=run_id))
+        except IvmError as error:
+            failures[view] = error
+    return checks, failures
+
+
+def _uncompared(failures: dict[str, IvmError], due: int) -> Exception:
+    causes = "; ".join(f"{view}: {error.message}" for view, error in failures.items())
+    return verdict(
+        {error.code for error in failures.values()}, f"{len(failures)} of {due} views were not compared. {causes}"
+    )
 
 
 def report(group: str, **context: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ivm_airflow.failures import Permanent
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine import quality
+from ivm_core.errors import HistoryGone
 from ivm_core.validate.model import BrokenExpectation, ValidationReport
 
 
@@ -33,8 +34,11 @@ class FakeEngine:
         self.catalog = SimpleNamespace(views=lambda group: [self.view])
         self.broken = ()
         self.right, self.curable, self.repaired, self.published = False, curable, [], []
+        self.incomparable = set()
 
     def validate(self, view, measure_full=False, run_id=None):
+        if view in self.incomparable:
+            raise HistoryGone(f"{view}'s versions are gone.")
         return ValidationReport(view, self.right, missing_count=0 if self.right else 1)
 
     def repair(self, view, run_id=None):
@@ -138,3 +142,15 @@ def test_other_failures_are_not_compared(run, answer, code):
     engine = FakeEngine(answer, maintained=failed(code))
     run(engine)
     assert engine.repaired == engine.checks == [] and not engine.published
+
+
+@pytest.mark.parametrize("other", [("gold.a",), ()], ids=["one of two", "all"])
+def test_a_view_that_cannot_be_compared_stops_no_others_comparison(run, other):
+    engine = FakeEngine("repair", due=("gold.b", *other))
+    engine.incomparable.add("gold.b")
+    with pytest.raises(
+        Permanent, match=rf"1 of {1 + len(other)} views were not compared\. gold\.b: gold\.b's versions are gone"
+    ):
+        run(engine)
+    assert engine.repaired == [*other]
+    assert [check["view"] for check in engine.checks] == [*other]
