@@ -70,3 +70,36 @@ def test_longer_texts_come(spark: SparkSession, schema: str, tmp_path: Path, row
             f"INSERT INTO {schema}.t VALUES (3, 'abcdefghij', struct('y'))",
             f"DELETE FROM {schema}.t WHERE id = 1",
         )
+
+
+PADDED = {
+    "filtered": "SELECT id FROM {s}.p WHERE c = 'ab'",
+    "listed": "SELECT id, c FROM {s}.p WHERE c IN ('ab', 'cde')",
+    "cases": "SELECT sum(CASE WHEN c = 'ab' THEN 1 ELSE 0 END) AS n FROM {s}.p",
+    "joined": "SELECT p.id, l.id AS other FROM {s}.p JOIN {s}.l ON p.c = l.c",
+    "outer": "SELECT p.id, l.id AS other FROM {s}.p LEFT JOIN {s}.l ON p.c = l.c AND l.c <> 'x'",
+    "grouped": "SELECT c, count(*) AS n FROM {s}.p GROUP BY c HAVING c <> 'ab'",
+}
+
+
+@pytest.mark.spark
+def test_texts_of_one_length_are_compared_with_shorter_ones(spark: SparkSession, schema: str, tmp_path: Path) -> None:
+    run(
+        spark,
+        f"CREATE TABLE {schema}.p (id INT, c CHAR(5)) USING DELTA {FEED}",
+        f"CREATE TABLE {schema}.l (id INT, c CHAR(10)) USING DELTA {FEED}",
+        f"INSERT INTO {schema}.p VALUES (1, 'ab'), (2, 'x')",
+        f"INSERT INTO {schema}.l VALUES (1, 'ab'), (2, 'cde')",
+    )
+    queries = {name: query.format(s=schema) for name, query in PADDED.items()}
+    with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as engine:
+        create_views(engine, schema, queries)
+        follow(
+            engine,
+            schema,
+            queries,
+            f"INSERT INTO {schema}.p VALUES (3, 'ab'), (4, 'cde')",
+            f"INSERT INTO {schema}.l VALUES (3, 'x'), (4, 'ab')",
+            f"DELETE FROM {schema}.p WHERE id = 1",
+            f"UPDATE {schema}.l SET c = 'cde' WHERE id = 1",
+        )
