@@ -115,7 +115,8 @@ def bind_select(select: exp.Select, scope: Scope) -> Relation:
     relation = replace(
         relation,
         one_row=single and not filtered and not block.correlated,
-        at_most_one_row=whole or ((single or source.at_most_one_row) and not block.correlated),
+        # Of one row, grouping sets make several.
+        at_most_one_row=whole or (groups.sets is None and (single or source.at_most_one_row) and not block.correlated),
     )
     return bind_limit(relation, select, sort, scope)
 

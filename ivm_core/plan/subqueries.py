@@ -234,19 +234,16 @@ def _negated_tests(expression: exp.Expression) -> exp.Expression:
     """``NOT (a IN (…) AND b)`` → ``a NOT IN (…) OR NOT b``: IN and NOT IN are two tests, neither ever unknown."""
 
     def inside(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Not | exp.EQ) or not any(is_in(found) for found in node.find_all(exp.In)):
+        if not isinstance(node, exp.Not | exp.EQ | exp.NEQ) or not any(is_in(found) for found in node.find_all(exp.In)):
             return node
+        if not isinstance(node, exp.Not):
+            simplified = _compared_with_boolean(node)
+            return node if simplified is None else exp.paren(_negated_tests(simplified))
         match node.this.unnest():
-            case test if isinstance(node, exp.EQ):
-                # As Spark simplifies it: a comparison with TRUE or FALSE is the test itself or its negation.
-                if not isinstance(node.expression.unnest(), exp.Boolean):
-                    return node
-                right = node.expression.unnest().this
-                return exp.paren(_negated_tests(expect_expression(test if right else exp.Not(this=exp.paren(test)))))
             case exp.Not() as negation:
                 return exp.paren(_negated_tests(expect_expression(negation.this.unnest())))
-            case exp.EQ() as test if isinstance(test.expression.unnest(), exp.Boolean):
-                return exp.paren(_negated_tests(exp.Not(this=_negated_tests(test))))
+            case exp.EQ() | exp.NEQ() as test if (simplified := _compared_with_boolean(test)) is not None:
+                return exp.paren(_negated_tests(exp.Not(this=exp.paren(simplified))))
             case exp.And() | exp.Or() as test:
                 parts = [_negated_tests(exp.Not(this=exp.paren(part.unnest()))) for part in (test.left, test.right)]
                 return exp.paren(exp.or_(*parts) if isinstance(test, exp.And) else exp.and_(*parts))
@@ -254,6 +251,15 @@ def _negated_tests(expression: exp.Expression) -> exp.Expression:
                 return node
 
     return expect_expression(expression.transform(inside, copy=False))
+
+
+def _compared_with_boolean(test: exp.EQ | exp.NEQ) -> exp.Expression | None:
+    """``a = TRUE`` → ``a``, ``a <> TRUE`` → ``NOT a``, as Spark simplifies it; None where no side is TRUE or FALSE."""
+    sides = [expect_expression(side.unnest()) for side in (test.this, test.expression)]
+    for value, other in (sides, reversed(sides)):
+        if isinstance(value, exp.Boolean):
+            return other if value.this is isinstance(test, exp.EQ) else exp.Not(this=exp.paren(other))
+    return None
 
 
 def _negation_inside(part: exp.Expression) -> exp.Expression:

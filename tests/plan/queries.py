@@ -211,6 +211,17 @@ select a from t where not exists (select count(*) from u where u.a = t.a having 
 select a from t where exists (select 1 from u where u.a = t.a having count(*) = 0) or b = 1
 select a, exists (select 1 from u where u.a = t.a having max(k) > 1) as e from t
 select a from t where b in (select max(k) from u where u.a = t.a having count(*) > 1)
+select t.a, q.y from t, lateral (select w.y from u right join w on u.k = w.k) as q
+select t.a, q.y from t, lateral (select w.y from u full join w on u.k = w.k where w.y > t.a) as q
+select t.a, q.y, q.k from t, lateral (select w.y, u.k from u natural full join w) as q
+select t.a, q.y from t join lateral (select w.y, w.k from u right join w using (k)) q on q.y > t.a
+select a, count(*) as c from (select max(k) as a from u) as q group by rollup(a) order by a, c offset 1
+select a from (select k as a from u order by k, a, x limit 1) as q group by cube(a) order by a offset 1
+select a from t where (a in (select k from u)) <> true
+select a from t where false = (a in (select k from u)) or b is null
+select a from t where not (true = (a in (select k from u)))
+select a from t where not ((a in (select k from u)) <> false)
+select a from t where not ((a in (select k from u) or b > 1) <> true)
 select t.a, l.n from t, lateral (select count(*) as n from u where u.a = t.a having count(*) < 2) l
 select t.a, l.n from t left join lateral (select count(*) as n from u where u.a = t.a having count(*) > 1) l
 select a from t where exists (select max(k) from u where u.a = t.a)
