@@ -294,4 +294,5 @@ class Session:
     def forget(self, view_id: str) -> None:
         """Compile the view anew at the next use."""
         self._compiled.forget(view_id)
-        self._jobs = {key: job for key, job in self._jobs.items() if key[0] != view_id}
+        # In one step of the interpreter: another thread may add a job meanwhile.
+        self._jobs = {key: job for key, job in tuple(self._jobs.items()) if key[0] != view_id}
