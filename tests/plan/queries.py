@@ -222,6 +222,18 @@ select a from t where false = (a in (select k from u)) or b is null
 select a from t where not (true = (a in (select k from u)))
 select a from t where not ((a in (select k from u)) <> false)
 select a from t where not ((a in (select k from u) or b > 1) <> true)
+select t.a, q.x from t, lateral (select u.x, w.y from u natural join w) q
+select t.a, q.x from t, lateral (select u.x, w.y from w natural join u where u.a = t.a) q
+select t.a, q.x from t, lateral (select u.x from w join u using (k)) q
+select t.a, q.x from t, lateral (select u.x from w left join u using (k) where w.y > t.b) q
+select t.a, q.y from t, lateral (select w.y from w semi join u on u.k = w.k) q
+select t.a, q.y from t, lateral (select w.y from w anti join u on u.k = w.k) q
+select t.a, q.y from t left join lateral (select w.y from u right join w on u.k = w.k) q
+select t.a, q.y from t left join lateral (select w.y from u right join w on u.k = w.k where w.y > t.a) q
+select t.a, q.y, r.y as z from t, lateral (select w.y from w where w.k = t.a) q, lateral (select w.y from u right join w on u.k = w.k where w.y = q.y) r
+select a, count(*) as c from (select max(k) as a from u) as q group by grouping sets ((a), (a), ())
+select k, (select count(*) from (select max(r.b) as a from t r) q group by q.a) as c from u
+select a from (select a, count(*) as c from (select max(k) as a from u) as q group by rollup(a)) order by a nulls last limit 1
 select t.a, l.n from t, lateral (select count(*) as n from u where u.a = t.a having count(*) < 2) l
 select t.a, l.n from t left join lateral (select count(*) as n from u where u.a = t.a having count(*) > 1) l
 select a from t where exists (select max(k) from u where u.a = t.a)
