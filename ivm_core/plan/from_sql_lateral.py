@@ -120,8 +120,8 @@ def _is_row_wise(query: exp.Expr, kind: JoinKind, whole: tuple[str, ...] = _WHOL
     """Whether LATERAL needs no more than the left side's rows joined with the subquery's tables."""
     if not isinstance(query, exp.Select) or any(query.args.get(part) for part in whole):
         return False
-    if any(join.side in ("RIGHT", "FULL") for join in query.args.get("joins") or ()):
-        return False  # they would make NULL of the left side's columns as well
+    if any(join.side in ("RIGHT", "FULL") or join.args.get("pivots") for join in query.args.get("joins") or ()):
+        return False  # the left side's columns would become NULL, or be left out
     if any(item.find(exp.AggFunc, exp.Window) or has_aggregate(item) for item in query.expressions):
         return query.args.get("group") is not None and "group" not in whole
     # A subquery without FROM and WHERE has one row, so that LEFT JOIN means nothing more.
