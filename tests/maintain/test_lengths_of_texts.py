@@ -79,6 +79,9 @@ PADDED = {
     "joined": "SELECT p.id, l.id AS other FROM {s}.p JOIN {s}.l ON p.c = l.c",
     "outer": "SELECT p.id, l.id AS other FROM {s}.p LEFT JOIN {s}.l ON p.c = l.c AND l.c <> 'x'",
     "grouped": "SELECT c, count(*) AS n FROM {s}.p GROUP BY c HAVING c <> 'ab'",
+    "numbered": "SELECT id, c = 'ab' AS short, row_number() OVER (PARTITION BY c ORDER BY id) AS r FROM {s}.p",
+    "exists": "SELECT id, c = 'ab' AS short FROM {s}.p WHERE EXISTS (SELECT 1 FROM {s}.l WHERE l.id = p.id)",
+    "unmatched": "SELECT l.id, p.c = 'ab' AS short FROM {s}.l LEFT JOIN {s}.p ON p.id = l.id",
 }
 
 
