@@ -205,13 +205,6 @@ def write(writing: Writing) -> Applied:
     """Make the commit. An incremental write counts the batch's rows, not the copies in rewritten files."""
     if writing.write.kind is WriteKind.OVERWRITE:
         return write_whole(writing)
-    if writing.write.step not in writing.relations.small:
-        applied = merge_directly(writing)
-        if applied is not None:
-            return applied
-        writing.relations.keep(writing.write.step)
-    if writing.batch().rows == 0:
-        return Applied().at(writing.mark())
     try:
         return _write(writing)
     except (UnfitError, pa.ArrowException):  # texts of more than 2 GiB, say; nothing is committed then
@@ -219,6 +212,13 @@ def write(writing: Writing) -> Applied:
 
 
 def _write(writing: Writing) -> Applied:
+    if writing.write.step not in writing.relations.small:
+        applied = merge_directly(writing)
+        if applied is not None:
+            return applied
+        writing.relations.keep(writing.write.step)
+    if writing.batch().rows == 0:
+        return Applied().at(writing.mark())
     match writing.write.kind:
         case WriteKind.BAG:
             return write_bag(writing)

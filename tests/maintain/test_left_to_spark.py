@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
 from ivm_core import Engine
 from ivm_core.engine import queries as fetching
 from ivm_core.engine import slices, snapshots
+from ivm_core.engine.direct import DirectState
 from tests.maintain.database import FEED, check_views, create_views, run, set_limits
 
 if TYPE_CHECKING:
@@ -62,6 +64,15 @@ def strategies(engine: Engine, schema: str) -> dict[str, str]:
     found = {report.view.rpartition(".")[2]: str(report.strategy) for report in engine.maintain()}
     check_views(engine, schema, queries(schema))
     return found
+
+
+def test_texts_of_more_than_arrow_holds(engine: Engine, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
+
+    change(engine, schema, 1)
+    monkeypatch.setattr(DirectState, "replace", refused)
+    assert set(strategies(engine, schema).values()) <= {"incremental", "affected"}
 
 
 def test_rows_of_more_bytes_than_spark_hands_over(engine: Engine, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
