@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-LENGTH = "__CHAR_VARCHAR_TYPE_STRING"  # Spark's mark of such a column's type, or of one with such within
 HERE = 200_000  # rows up to which a relation is held by this process: Spark plans with its exact size, its values are at hand
 _PLAIN = ("tinyint", "smallint", "int", "bigint", "boolean", "date", "timestamp", "timestamp_ntz", "string", "binary")
 
@@ -226,11 +225,7 @@ def _texts(values: Any, type_: str) -> list[Any]:
 
 
 def _are_plain(schema: StructType) -> bool:
-    # Spark compares a CHAR(n) with what is as long: only where it still knows that the column is one.
-    return all(
-        is_plain(column.dataType.simpleString()) and not str(column.metadata.get(LENGTH, "")).startswith("char(")
-        for column in schema.fields
-    )
+    return all(is_plain(column.dataType.simpleString()) for column in schema.fields)
 
 
 def is_plain(type_: str) -> bool:
