@@ -211,4 +211,7 @@ def test_an_error_of_others_is_one_paragraph_without_stack_and_secrets() -> None
     assert "\n" not in shown and "s3cret" not in shown and "A.scala" not in shown
     assert shown.startswith("RuntimeError: An error occurred") and "SparkException: no file at https://store/t" in shown
     assert in_one_paragraph(ValueError()) == "ValueError: no message"
+    assert (
+        in_one_paragraph(ValueError("'1\0' is no number")) == "ValueError: '1\ufffd' is no number"
+    )  # PostgreSQL has no NUL
     assert len(in_one_paragraph(ValueError("x" * 100_000))) == 2000
