@@ -15,7 +15,7 @@ from ivm_core.batch.model import CommitClass, Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import Busy, DefinitionError
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.standing import shown_table, standing
+from ivm_core.maintain.standing import newest_version, shown_table, standing
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import AUXILIARY_OF, ViewDefinition, parse_definition
 
@@ -77,8 +77,7 @@ def as_auxiliaries_stand(session: Session, view: ViewRecord, cut: Cut) -> Cut:
             )
         seen[version.table] = max(known, version, key=lambda item: item.version)
     versions = {version.table: version for version in cut.versions}
-    for table, version in seen.items():
-        versions[table] = as_readable(session, version, versions.get(table))
+    versions |= {table: as_readable(session, version, cut.of(table)) for table, version in seen.items()}
     return replace(cut, versions=tuple(versions.values()))
 
 
@@ -89,9 +88,7 @@ def as_readable(session: Session, stood: TableVersion, later: TableVersion | Non
     """
     if stood.table == CLOCK or session.catalog.find_view(stood.table) is not None:
         return stood
-    if later is None:
-        log = session.base_log(stood.table)
-        later = TableVersion(stood.table, log.table_id(), log.version())
+    later = later or newest_version(session, stood.table)
     return later if later.version > stood.version and _same_rows(session, stood, later) else stood
 
 

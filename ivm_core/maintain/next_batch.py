@@ -13,7 +13,7 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import BaseTableError, Busy, SchemaChangedError
 from ivm_core.maintain.auxiliaries import as_auxiliaries_stand
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.standing import Standing, shown_table, standing
+from ivm_core.maintain.standing import Standing, newest_version, shown_table, standing
 from ivm_core.plan.clock import CLOCK, clock_columns
 
 
@@ -120,8 +120,9 @@ def _target(session: Session, table: str, cut: Cut) -> TableVersion:
         if reached is None:
             raise BaseTableError(f"The view {table} is not built yet. Run `ivm maintain {table}`.")
         return TableVersion(table, shown_table(session, upstream, reached.table_id), reached.state_version)
-    log = session.base_log(table)
-    if found is not None and found.table_id == log.table_id() and found.version <= log.version():
+    newest = newest_version(session, table)
+    if found is not None and found.table_id == newest.table_id and found.version <= newest.version:
         return found
-    # Of a table that was made anew since, or put back by a copy, a version of the one before says nothing.
-    return TableVersion(table, log.table_id(), log.version())
+    return (
+        newest  # of a table that was made anew since, or put back by a copy, a version of the one before says nothing
+    )

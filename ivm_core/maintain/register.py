@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from ivm_core.apply.model import MaintenanceReport
-from ivm_core.batch.model import Cut
 from ivm_core.catalog.model import LifeStage, TableRecord, ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import describe_table, drop_state, is_view, put_table, table_exists
@@ -98,10 +97,10 @@ def _auxiliaries_created(session: Session, definition: ViewDefinition, run_id: s
 
 def bring_together(session: Session, view: ViewRecord, run_id: str | None = None) -> None:
     """Bring a view's auxiliaries to one version of every table, the newest: it has all columns that the view reads now."""
-    auxiliaries = auxiliaries_of(session, view)
-    cut = make_cut(session, (*auxiliaries, view)) if auxiliaries else Cut(())
-    for auxiliary in auxiliaries:
-        maintain_view(session, auxiliary, cut, run_id=run_id)
+    if auxiliaries := auxiliaries_of(session, view):
+        cut = make_cut(session, (*auxiliaries, view))
+        for auxiliary in auxiliaries:
+            maintain_view(session, auxiliary, cut, run_id=run_id)
 
 
 def _give_up(session: Session, begun: ViewRecord) -> None:

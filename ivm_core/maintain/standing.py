@@ -74,6 +74,12 @@ def is_spoilt(session: Session, view: ViewRecord, past: Standing) -> bool:
     return classify(_meanwhile(session.log(view.location), past)) is not CommitClass.NOOP
 
 
+def newest_version(session: Session, table: str) -> TableVersion:
+    """A base table as it is now. Raises BaseTableError where it is missing."""
+    log = session.base_log(table)
+    return TableVersion(table, log.table_id(), log.version())
+
+
 def shown_table(session: Session, view: ViewRecord, table_id: str) -> str:
     """What a view is to those above it: its table, and how its stored rows are shown.
 

@@ -54,9 +54,14 @@ def failure_of(reports: Sequence[Mapping[str, Any]]) -> Exception | None:
     failed = [report for report in reports if report["error"]]
     if not failed:
         return None
-    causes = "; ".join(f"{report['view']}: {report['error']}" for report in failed)
-    codes = {str(report["error_code"] or "ERROR") for report in failed}
-    return verdict(codes, f"{len(failed)} of {len(reports)} views failed. {causes}")
+    causes = [(report["view"], str(report["error_code"] or "ERROR"), report["error"]) for report in failed]
+    return failure_of_views(causes, f"{len(failed)} of {len(reports)} views failed")
+
+
+def failure_of_views(causes: Sequence[tuple[str, str, str]], what: str) -> Exception:
+    """What to raise for views with the code and the message of each; ``what`` happened, for a start."""
+    told = "; ".join(f"{view}: {message}" for view, _, message in causes)
+    return verdict({code for _, code, _ in causes}, f"{what}. {told}")
 
 
 @contextmanager

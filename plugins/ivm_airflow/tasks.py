@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ivm_airflow.deployment import Placed, opened_engine, reports_folder
-from ivm_airflow.failures import Permanent, failure_of, verdict
+from ivm_airflow.failures import Permanent, failure_of, failure_of_views
 from ivm_airflow.lineage import remember_lineage
 from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut, with_earlier_tries
 from ivm_airflow.request import RunRequest, check_heard, parse_request, rewind_to, target
@@ -170,10 +170,8 @@ def _validated(
 
 
 def _uncompared(failures: dict[str, IvmError], due: int) -> Exception:
-    causes = "; ".join(f"{view}: {error.message}" for view, error in failures.items())
-    return verdict(
-        {error.code for error in failures.values()}, f"{len(failures)} of {due} views were not compared. {causes}"
-    )
+    causes = [(view, error.code, error.message) for view, error in failures.items()]
+    return failure_of_views(causes, f"{len(failures)} of {due} views were not compared")
 
 
 def report(group: str, **context: Any) -> dict[str, Any]:
