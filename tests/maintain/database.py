@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ivm_core import Engine
 from tests.bags import difference
 from tests.maintain.cases import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pathlib import Path
 
-    from ivm_core import Engine
+    from pyspark.sql import SparkSession
 
 
 def run(spark: SparkSession, *statements: str) -> None:
@@ -23,6 +25,15 @@ def run(spark: SparkSession, *statements: str) -> None:
 
 
 FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+
+
+@contextmanager
+def processes(spark: SparkSession, folder: Path) -> Iterator[Callable[[], Engine]]:
+    """What opens engines on one deployment, as several processes would, and closes them in the end."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(
+            Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "w")
+        )
 
 
 def set_limits(engine: Engine, **limits: int) -> None:

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from ivm_core import Engine
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.errors import BaseTableError, DefinitionError, DriftError, HistoryGone, IvmError, UnknownViewError
 from ivm_core.maintain import validation
 from ivm_core.maintain import view as batches
 from tests.bags import difference
-from tests.maintain.database import FEED, run
+from tests.maintain.database import FEED, processes, run
 
 pytestmark = pytest.mark.spark
 
@@ -29,15 +28,8 @@ def place(spark, tmp_path, monkeypatch):
         "INSERT INTO plans.t VALUES (1, 10), (2, 20)",
         "INSERT INTO plans.u VALUES (1, 5, 0), (2, 6, 0)",
     )
-    opened = []
-
-    def connect() -> Engine:
-        opened.append(Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w"))
-        return opened[-1]
-
-    yield connect
-    for engine in opened:
-        engine.close()
+    with processes(spark, tmp_path) as connect:
+        yield connect
     run(spark, "DROP SCHEMA plans CASCADE")
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ivm_core import Engine
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.errors import BaseTableError
 from tests.bags import difference
-from tests.maintain.database import FEED, run
+from tests.maintain.database import FEED, processes, run
 
 pytestmark = pytest.mark.spark
 
@@ -33,15 +32,8 @@ def place(spark, tmp_path, monkeypatch):
         "INSERT INTO still.f VALUES (3, 2, 30)",
         "INSERT INTO still.d VALUES (1, 'one'), (2, 'two')",
     )
-    opened = []
-
-    def connect() -> Engine:
-        opened.append(Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w"))
-        return opened[-1]
-
-    yield connect
-    for engine in opened:
-        engine.close()
+    with processes(spark, tmp_path) as connect:
+        yield connect
     run(spark, "DROP SCHEMA still CASCADE")
 
 
