@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from ivm_core.errors import ConcurrentCommit
 
-__all__ = ["STATE_TABLE", "Applied", "CommitTag", "ConcurrentCommit", "Relation", "State", "StateTarget"]
+__all__ = ["LENGTH", "STATE_TABLE", "Applied", "CommitTag", "ConcurrentCommit", "Relation", "State", "StateTarget"]
 
+LENGTH = "__CHAR_VARCHAR_TYPE_STRING"  # in Spark's metadata of a column: its type, or one within it, that has a length
 STATE_TABLE = "__ivm_state"  # the name that a view's visible SELECT uses for its state table
 
 

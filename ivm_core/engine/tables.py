@@ -15,12 +15,14 @@ from ivm_core.engine.bindings import tables_of
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.log_by_spark import delta_path
-from ivm_core.engine.model import STATE_TABLE
+from ivm_core.engine.model import LENGTH, STATE_TABLE
 from ivm_core.errors import BaseTableError, DefinitionError, UnknownTableError
 from ivm_core.plan.dialect import SparkAsWritten
+from ivm_core.plan.types import char_length
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructField
 
     from ivm_core.plan.definition_table import TableDefinition
 
@@ -29,7 +31,7 @@ STATE_PREFIX = "__ivm_state_"
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """A Delta table as the session knows it; ``columns``: name and Spark type; ``properties`` sorted by name."""
+    """A Delta table as the session knows it; ``columns``: name and Spark type, CHAR(n) among them; ``properties`` sorted."""
 
     name: str
     location: str
@@ -55,9 +57,15 @@ def describe_table(spark: SparkSession, name: str) -> TableInfo:
         name=name.lower(),
         location=log.location,
         table_id=log.table_id(),
-        columns=tuple((field.name, field.dataType.simpleString()) for field in spark.table(table.sql("spark")).schema),
+        columns=tuple((field.name, _type_of(field)) for field in spark.table(table.sql("spark")).schema),
         properties=tuple(sorted(log.properties().items())),
     )
+
+
+def _type_of(field: StructField) -> str:
+    """The type of a column; Spark's schemas tell of a CHAR in metadata, beside a STRING."""
+    written = str((field.metadata or {}).get(LENGTH, ""))
+    return written if char_length(written) is not None else str(field.dataType.simpleString())
 
 
 def _detail(spark: SparkSession, table: exp.Table) -> dict[str, str]:

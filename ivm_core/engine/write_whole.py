@@ -14,7 +14,7 @@ from sqlglot import exp
 from ivm_core.apply.names import call, col, named, signed
 from ivm_core.cost.model import Reason
 from ivm_core.engine import commit, rows_here
-from ivm_core.engine.model import Applied, State
+from ivm_core.engine.model import LENGTH, Applied, State
 from ivm_core.engine.queries import types_of_rows
 from ivm_core.engine.snapshots import quoted
 from ivm_core.job.model import BATCH_COLUMN, ROW_COLUMN
@@ -32,7 +32,6 @@ _MOST_ROWS = 1_500_000
 _MOST_HELD = 256 * 1024**2
 # Rows more than are stored, where few are: how wide rows are is not known of them.
 _FEW_MORE = 20_000
-_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"  # Spark's mark of such a column's type, or of one with such within
 # Whoever asks for a refresh, or needs one because something is wrong, gets a table of which nothing is left as it was.
 _ANEW = frozenset(
     {
@@ -71,7 +70,7 @@ def _without_lengths(frame: DataFrame) -> DataFrame:
     Delta takes the CHAR(n) or VARCHAR(n) of the column that one comes from over into the state, and holds all that is written
     later to it, be it of another branch of a union, or longer since that column is.
     """
-    limited = {field.name for field in frame.schema.fields if _LENGTH in field.metadata}
+    limited = {field.name for field in frame.schema.fields if LENGTH in field.metadata}
     if not limited:
         return frame
     plain = (named(call("coalesce", col(n)), n) if n in limited else col(n) for n in frame.columns)

@@ -13,6 +13,7 @@ from ivm_core.plan.from_sql import from_sql
 from ivm_core.plan.inexact import approximate_columns
 from ivm_core.plan.nodes import Plan, base_tables
 from ivm_core.plan.normalize import normalize
+from ivm_core.plan.padding import pad_texts
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.to_sql import to_sql
 
@@ -54,6 +55,6 @@ def compile_view(
     name: str, query: exp.Expression, tables: Mapping[str, TableSchema], default_schema: str = "default"
 ) -> CompiledView:
     """Compile a query over the given tables. Raises DefinitionError where the query is wrong or cannot be kept."""
-    plan = normalize(from_sql(query, tables, default_schema))
+    plan = normalize(pad_texts(from_sql(query, tables, default_schema), tables))
     layout = derive_state(plan)
     return CompiledView(name, plan, layout, fingerprint(layout.stored))

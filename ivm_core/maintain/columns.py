@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import BaseTableError, SchemaChangedError
+from ivm_core.maintain.keys import columns_of
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import Standing
 from ivm_core.plan.nodes import Scan, walk
@@ -75,7 +76,7 @@ def column_change(session: Session, view: ViewRecord, now: Standing | None) -> s
             before = log.columns_at(stood.version) if stood is not None and same else None
         except BaseTableError:
             return None  # said elsewhere
-        known = {name.lower(): type_ for name, type_ in before or record.columns}
+        known = {name.lower(): type_ for name, type_ in before or columns_of(record)}
         for name in sorted(name.lower() for name in used):
             if name not in found:
                 return f"{table}.{name} was dropped or renamed"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ivm_core.catalog.model import TableRecord
 from ivm_core.errors import UnknownColumnError
 from ivm_core.plan.schema import ForeignKey, TableSchema
+from ivm_core.plan.types import without_length
 
 
 def schema_of(table: TableRecord) -> TableSchema:
@@ -14,6 +15,11 @@ def schema_of(table: TableRecord) -> TableSchema:
     primary = () if _missing(table, table.primary_key) else table.primary_key
     foreign = tuple(ForeignKey(*key) for key in table.foreign_keys if not _missing(table, key[0]))
     return TableSchema(table.name, table.columns, primary, foreign)
+
+
+def columns_of(table: TableRecord) -> tuple[tuple[str, str], ...]:
+    """Name and type of each of its columns as expressions see them: a CHAR(n) is a STRING there."""
+    return tuple((name, without_length(type_)) for name, type_ in table.columns)
 
 
 def check_keys(table: TableRecord) -> None:

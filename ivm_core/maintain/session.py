@@ -23,7 +23,7 @@ from ivm_core.job.compile import CompiledView
 from ivm_core.job.facts import TableFacts
 from ivm_core.job.model import MaintenanceJob
 from ivm_core.maintain.compiled import CompiledViews
-from ivm_core.maintain.keys import schema_of
+from ivm_core.maintain.keys import columns_of, schema_of
 from ivm_core.maintain.visible import shown_by
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.schema import TableSchema
@@ -228,7 +228,7 @@ class Session:
                 f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
             )
         return Relation(
-            name, table.location, self.table_log(name).table_id(), table.columns, None, self._facts_of(name).rows
+            name, table.location, self.table_log(name).table_id(), columns_of(table), None, self._facts_of(name).rows
         )
 
     def job(self, view: ViewRecord, changed: frozenset[str]) -> MaintenanceJob:

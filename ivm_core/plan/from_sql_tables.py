@@ -23,7 +23,7 @@ from ivm_core.plan.nodes import Join, JoinKind, Scan, ScanColumn, Values, refere
 from ivm_core.plan.rewrite import both, conjuncts
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, refusal, resolve
 from ivm_core.plan.subqueries import apply_conditions
-from ivm_core.plan.types import common_type
+from ivm_core.plan.types import common_type, without_length
 from ivm_core.plan.types_expression import type_of
 
 KINDS = {
@@ -185,7 +185,8 @@ def _named_table(node: exp.Table, scope: Scope) -> Relation:
         advice = f"Did you mean {', '.join(close)}?" if close else "Register it first."
         raise complaint(UnknownTableError, f"There is no table {name!r}. {advice}", node)
     columns = tuple(
-        ScanColumn(scope.context.fresh(label, parts[-1]), label, data_type) for label, data_type in schema.columns
+        ScanColumn(scope.context.fresh(label, parts[-1]), label, without_length(data_type))
+        for label, data_type in schema.columns
     )
     fields = tuple(Field(c.source, c.name, tuple(name.split("."))) for c in columns)
     return Relation(Scan(name, columns), fields)

@@ -17,6 +17,7 @@ from ivm_core.plan.nodes import (
     Generate,
     Join,
     Limit,
+    Named,
     Plan,
     Project,
     Recursive,
@@ -61,6 +62,33 @@ def map_sources(plan: Plan, visit: Rule) -> Plan:
     if all(new is old for new, old in zip(after, before, strict=True)):
         return plan
     return with_sources(plan, after)
+
+
+def with_expressions(plan: Plan, change: Callable[[exp.Expression], exp.Expression]) -> Plan:
+    """The same operator with each of its scalar expressions changed; literal rows stay as they are."""
+
+    def changed(columns: tuple[Named, ...]) -> tuple[Named, ...]:
+        return tuple(Named(each.name, change(each.expression)) for each in columns)
+
+    match plan:
+        case Scan() | Changes() | Values() | Round() | Recursive() | UnionAll() | SetOperation() | Distinct():
+            return plan
+        case Project(source, columns):
+            return Project(source, changed(columns))
+        case Window(source, functions):
+            return Window(source, changed(functions))
+        case Aggregate(source, keys, aggregates):
+            return Aggregate(source, changed(keys), changed(aggregates))
+        case Filter(source, condition):
+            return Filter(source, change(condition))
+        case Join(left, right, kind, on):
+            return Join(left, right, kind, change(on) if on is not None else None)
+        case Generate(source, generator):
+            return replace(plan, generator=change(generator))
+        case Limit(source, order):
+            return replace(plan, order=tuple(map(change, order)))
+        case _:
+            assert_never(plan)
 
 
 def transform_up(plan: Plan, rule: Rule, settled: Mapping[int, Plan] = MappingProxyType({})) -> Plan:

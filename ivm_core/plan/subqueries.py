@@ -16,6 +16,7 @@ from ivm_core.plan.correlation import with_own_rows
 from ivm_core.plan.from_sql_aggregates import has_aggregate
 from ivm_core.plan.from_sql_order import row_count
 from ivm_core.plan.nodes import Filter, Join, JoinKind, Named, Plan, Project, UnionAll, column, keep, references
+from ivm_core.plan.padding import AS_IT_IS
 from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression, substitute, value_where
 from ivm_core.plan.scope import Relation, Scope, refusal
 from ivm_core.plan.single_value import join_single_value
@@ -134,7 +135,10 @@ def _membership(block: Block, test: exp.Expr, inner: Relation) -> exp.Expression
     if any(operand.find(exp.Placeholder) for operand in operands):
         operands = [attach(block, operand) for operand in operands]
     pairs = zip(operands, inner.fields, strict=True)
-    return _all([exp.EQ(this=as_operand(operand), expression=column(f.name)) for operand, f in pairs])
+    tests: list[exp.Expression] = [exp.EQ(this=as_operand(operand), expression=column(f.name)) for operand, f in pairs]
+    for equality in tests:
+        equality.meta[AS_IT_IS] = True
+    return _all(tests)
 
 
 def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:

@@ -24,6 +24,7 @@ SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint"}  # of integers, as i
 _WITHOUT_GROUPS = re.compile(r"\b(?:variant|geometry|geography)\b(?!:)", re.IGNORECASE)
 _WITHOUT_ORDER = re.compile(rf"\bmap<|{_WITHOUT_GROUPS.pattern}", re.IGNORECASE)
 _FIELD = re.compile(r"(\bstruct<|,)\s*([^:<>,`]+):", re.IGNORECASE)
+_CHAR = re.compile(r"char\(([0-9]+)\)")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _NAMES = {
     exp.DType.TEXT: "string",
@@ -102,6 +103,25 @@ def _is_plain(field: exp.ColumnDef) -> bool:
 def _with_quoted_fields(text: Type) -> str:
     """The type with each name before a colon in backquotes."""
     return _FIELD.sub(lambda found: f"{found[1]}{exp.to_identifier(found[2], quoted=True).sql('spark')}:", text)
+
+
+def char_length(data_type: Type | None) -> int | None:
+    """How long each text of a CHAR is; None of any other type.
+
+    >>> char_length("char(5)"), char_length("varchar(5)")
+    (5, None)
+    """
+    found = _CHAR.fullmatch(data_type or "")
+    return int(found[1]) if found else None
+
+
+def without_length(data_type: Type) -> Type:
+    """The type of a table's column in Spark's expressions, where CHAR and VARCHAR are STRING.
+
+    >>> [without_length(each) for each in ("char(5)", "varchar(5)", "int")]
+    ['string', 'string', 'int']
+    """
+    return "string" if _is_text(data_type) else data_type
 
 
 def part_of(collection: Type | None, kind: exp.DType, place: int) -> Type | None:

@@ -82,6 +82,30 @@ PADDED = {
     "numbered": "SELECT id, c = 'ab' AS short, row_number() OVER (PARTITION BY c ORDER BY id) AS r FROM {s}.p",
     "exists": "SELECT id, c = 'ab' AS short FROM {s}.p WHERE EXISTS (SELECT 1 FROM {s}.l WHERE l.id = p.id)",
     "unmatched": "SELECT l.id, p.c = 'ab' AS short FROM {s}.l LEFT JOIN {s}.p ON p.id = l.id",
+    # Compared where the state is read, whose column is a STRING.
+    "shown": "SELECT c = 'ab' AS short, count(*) AS n FROM {s}.p GROUP BY c",
+    "having": "SELECT c, count(*) AS n FROM {s}.p GROUP BY c HAVING c <> 'ab' OR count(*) > 1",
+    "longer": "SELECT c = 'ab      ' AS eq, c < 'ab      ' AS lt, c <=> 'x      ' AS same, count(*) AS n FROM {s}.p GROUP BY c",
+    "computed": "SELECT c = lower('AB') AS eq, c IN ('x', lower('AB')) AS listed, count(*) AS n FROM {s}.p GROUP BY c",
+    "simple": "SELECT CASE c WHEN 'ab' THEN 1 WHEN 'x' THEN 2 END AS k, count(*) AS n FROM {s}.p GROUP BY c",
+    "ranged": "SELECT c BETWEEN 'ab' AND 'x' AS b, nullif(c, 'ab') AS i, count(*) AS n FROM {s}.p GROUP BY c",
+    "decoded": "SELECT decode(c, 'ab', 1, 'x', 2) AS d, count(*) AS n FROM {s}.p GROUP BY c",
+    "renamed": "SELECT d = 'ab' AS eq, n FROM (SELECT c AS d, count(*) AS n FROM {s}.p GROUP BY c) WHERE d <> 'x' OR n > 1",
+    "smallest": "SELECT min(c) = 'ab' AS eq, count(*) AS n FROM {s}.p GROUP BY id",
+    "grouped twice": "SELECT g.c, g.n, l.id FROM (SELECT c, count(*) AS n FROM {s}.p GROUP BY c) g JOIN {s}.l ON g.c = l.c",
+    "apart": "SELECT c, c = 'ab' AS eq FROM (SELECT DISTINCT c FROM {s}.p)",
+    "member": "SELECT id FROM {s}.p WHERE c IN (SELECT c FROM {s}.l)",
+    "no member": "SELECT id FROM {s}.l WHERE c NOT IN (SELECT c FROM {s}.p)",
+    "constant": "SELECT id FROM {s}.l WHERE 'ab' IN (SELECT c FROM {s}.p)",
+    "correlated": "SELECT id FROM {s}.p WHERE EXISTS (SELECT 1 FROM {s}.l WHERE l.c = p.c)",
+    "both": "SELECT c FROM {s}.p INTERSECT SELECT c FROM {s}.l",
+    "either": "SELECT c = 'ab' AS eq, n FROM (SELECT c, count(*) AS n FROM (SELECT c FROM {s}.p UNION ALL SELECT c FROM {s}.l) GROUP BY c)",
+    "texts first": "SELECT id, c = 'ab' AS eq FROM (SELECT id, rtrim(c) AS c FROM {s}.p UNION ALL SELECT id, c FROM {s}.l)",
+    "without": "SELECT c FROM {s}.l EXCEPT SELECT c FROM {s}.p",
+    "joined using": "SELECT c, p.id, l.id AS other, c = 'ab' AS eq FROM {s}.p JOIN {s}.l USING (c)",
+    "outer using": "SELECT c, p.id, l.id AS other, c = 'ab' AS eq FROM {s}.p FULL JOIN {s}.l USING (c)",
+    "rolled up": "SELECT c = 'ab' AS eq, c, count(*) AS n FROM {s}.p GROUP BY ROLLUP (c)",
+    "pivoted": "SELECT * FROM (SELECT id, c FROM {s}.p) PIVOT (count(id) FOR c IN ('ab' AS ab, 'x' AS x))",
 }
 
 
@@ -94,7 +118,7 @@ def test_texts_of_one_length_are_compared_with_shorter_ones(spark: SparkSession,
         f"INSERT INTO {schema}.p VALUES (1, 'ab'), (2, 'x')",
         f"INSERT INTO {schema}.l VALUES (1, 'ab'), (2, 'cde')",
     )
-    queries = {name: query.format(s=schema) for name, query in PADDED.items()}
+    queries = {name.replace(" ", "_"): query.format(s=schema) for name, query in PADDED.items()}
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "w") as engine:
         create_views(engine, schema, queries)
         follow(
