@@ -72,7 +72,7 @@ def rename(plan: Plan, names: Mapping[str, str], taken: frozenset[str] = frozens
         case Values():
             return replace(plan, names=name(plan.names))
         case Recursive(label, base, step):
-            return Recursive(label, rename(base, names), rename(step, names))
+            return Recursive(label, rename(base, names, taken), rename(step, names, taken))
         case Round(label, columns):
             return Round(label, read(scan(columns)))
         case Project(source, columns):

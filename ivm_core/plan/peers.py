@@ -7,12 +7,12 @@ from sqlglot import exp
 from ivm_core.errors import NondeterministicError
 from ivm_core.plan.choices import COLLECTED, FIRST, LAST, choice_of, head_of, parts_of_row, settle, take_row
 from ivm_core.plan.clock import clock_names
+from ivm_core.plan.comparable import as_shown
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.nodes import Named, Plan, Project, Window, column, keep
 from ivm_core.plan.over import ALL_AFTER, ALL_BEFORE, HERE, over, rows_between
 from ivm_core.plan.rewrite import as_operand, expect_expression, value_where
 from ivm_core.plan.scope import Context, complaint
-from ivm_core.plan.types import is_comparable
 from ivm_core.plan.types_plan import types_of
 
 # These have no frame, and their result depends on the order of peers.
@@ -71,14 +71,11 @@ def _over_same(window: exp.Expression, call: exp.Expression) -> exp.Expression:
 
 
 def other_columns(source: Plan, order: tuple[exp.Expr, ...], constant: frozenset[str] = frozenset()) -> Order:
-    """The columns that the order does not name yet, ascending; maps and variants cannot be ordered, the time is one."""
+    """The columns that the order does not name yet, ascending; maps and variants by what they show, the time is one."""
     named = {item.this.name for item in order if isinstance(item.this, exp.Column)} | constant | clock_names(source)
     types = types_of(source)
-    return [
-        exp.Ordered(this=column(name), nulls_first=True)
-        for name in source.names
-        if name not in named and is_comparable(types.get(name))
-    ]
+    shown = (as_shown(column(name), types.get(name)) for name in source.names if name not in named)
+    return [exp.Ordered(this=value, nulls_first=True) for value in shown if value is not None]
 
 
 def _settled(window: exp.Expression, types: dict[str, str | None]) -> exp.Expression:

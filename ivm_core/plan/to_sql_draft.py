@@ -202,7 +202,7 @@ def _name_relations(draft: Draft) -> Draft:
     """Replace tokens by aliases, or drop them where bare column names mean the same."""
     taken: set[str] = set()
     sole = draft.relations[0] if len(draft.relations) == 1 else None
-    if sole is not None and not _collides(draft):
+    if sole is not None and not _collides(draft) and not _is_called_like_a_struct(draft, sole):
         keeps_alias = not isinstance(sole.source, exp.Table)
         aliases = {sole.token: unused(sole.hint, taken) if keeps_alias else ""}
         return _rename(draft, aliases, qualified=False)
@@ -238,13 +238,23 @@ def _rename(draft: Draft, aliases: Mapping[str, str], *, qualified: bool) -> Dra
     )
 
 
+def _is_called_like_a_struct(draft: Draft, relation: Relation) -> bool:
+    """Whether ``name.field`` of a struct would be taken for the relation's own column ``field``."""
+    names = {relation.hint.lower(), relation.source.name.lower() if isinstance(relation.source, exp.Table) else ""}
+    fields = (found.this for each in _expressions(draft) for found in each.find_all(exp.Dot))
+    return any(isinstance(base, exp.Column) and base.name.lower() in names for base in fields)
+
+
+def _expressions(draft: Draft) -> list[exp.Expression]:
+    return [*(column.expression for column in draft.columns), *draft.where, *(draft.keys or ())]
+
+
 def _collides(draft: Draft) -> bool:
     """Whether an output column is called like a different column that the SELECT reads.
 
     Engines disagree which of the two a bare name means in WHERE, GROUP BY and in other output columns.
     """
-    expressions = [*(column.expression for column in draft.columns), *draft.where, *(draft.keys or ())]
-    read = {column.name.lower() for expression in expressions for column in expression.find_all(exp.Column)}
+    read = {column.name.lower() for expression in _expressions(draft) for column in expression.find_all(exp.Column)}
     return any(
         column.name.lower() in read
         and not (isinstance(column.expression, exp.Column) and column.expression.name.lower() == column.name.lower())
