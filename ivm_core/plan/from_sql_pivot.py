@@ -11,6 +11,7 @@ from ivm_core.plan.block import Block
 from ivm_core.plan.from_sql_aggregates import has_aggregate, replace_aggregates
 from ivm_core.plan.from_sql_groups import Groups
 from ivm_core.plan.nodes import Filter, Generate, Named, Project, column, keep, references
+from ivm_core.plan.padding import AS_IT_IS
 from ivm_core.plan.rewrite import as_operand, both, expect_expression, struct_of, value_where
 from ivm_core.plan.scope import Field, Relation, Scope, complaint, match_field, refusal, resolve
 from ivm_core.plan.spark_names import spark_name
@@ -57,7 +58,7 @@ def _pivot(source: Relation, pivot: exp.Pivot, scope: Scope) -> Relation:
         groups.add_key(column(f.name), f.label)
     cells: list[tuple[str, exp.Expression]] = []
     for value in field.expressions:
-        condition = _equal(keys, value, types)
+        condition = _equal(keys, value, types, as_it_is=strict)
         for label, call, item in calls:
             name = _cell_name(value, label, item, len(calls) > 1)
             cells.append((name, groups.over(_cell(call, condition, strict), name)))
@@ -80,8 +81,13 @@ def _cell(call: exp.Expression, condition: exp.Expression, strict: bool) -> exp.
     return value_where(present, cell)
 
 
-def _equal(keys: list[exp.Expression], value: exp.Expr, types: dict[str, str | None]) -> exp.Expression:
-    """The condition for a cell: values are cast to the types of the columns, and NULL equals NULL."""
+def _equal(
+    keys: list[exp.Expression], value: exp.Expr, types: dict[str, str | None], *, as_it_is: bool
+) -> exp.Expression:
+    """The condition for a cell: values are cast to the types of the columns, and NULL equals NULL.
+
+    ``as_it_is``: not padded where the column is a CHAR, as where Spark looks the value up among those listed.
+    """
     bare = value.this if isinstance(value, exp.PivotAlias) else value
     values = _parts(bare)
     if len(values) != len(keys) or any(item.find(exp.Column, exp.Query) for item in values):
@@ -91,6 +97,7 @@ def _equal(keys: list[exp.Expression], value: exp.Expr, types: dict[str, str | N
         kind = type_of(key, types)
         constant = exp.cast(item.copy(), kind, dialect="spark") if kind else item.copy()
         tests.append(exp.NullSafeEQ(this=as_operand(key), expression=constant))
+        tests[-1].meta[AS_IT_IS] = as_it_is
     condition = both(*tests)
     assert condition is not None
     return condition

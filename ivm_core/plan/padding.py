@@ -31,12 +31,12 @@ from ivm_core.plan.nodes import (
     references,
     sources,
 )
-from ivm_core.plan.rewrite import expect_expression, transform_up, with_expressions, with_sources
+from ivm_core.plan.rewrite import as_operand, expect_expression, transform_up, with_expressions, with_sources
 from ivm_core.plan.schema import TableSchema, type_of
 from ivm_core.plan.types import char_length
 
 Lengths = Mapping[str, int]
-_COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.EqualNull, exp.LT, exp.LTE, exp.GT, exp.GTE)
 # In the ``meta`` of a comparison that stands for what Spark compares as it is.
 AS_IT_IS = "compared as it is"
 
@@ -82,12 +82,22 @@ def _lengths(plan: Plan, tables: Mapping[str, Lengths], of: Callable[[Plan], Len
         case Aggregate(source, keys):
             return _renamed(keys, of(source))
         case UnionAll(sources=inputs):
-            return of(inputs[0])
-        case Join() | SetOperation() | Filter() | Distinct() | Window() | Generate() | Limit():
+            first = {n: next((each for each in inputs if n not in _without_value(each)), inputs[0]) for n in plan.names}
+            return {name: of(source)[name] for name, source in first.items() if name in of(source)}
+        case SetOperation(left):
+            return of(left)
+        case Join() | Filter() | Distinct() | Window() | Generate() | Limit():
             below = {name: length for source in sources(plan) for name, length in of(source).items()}
             return {name: below[name] for name in plan.names if name in below}
         case _:
             return {}
+
+
+def _without_value(plan: Plan) -> frozenset[str]:
+    """The columns that one of several grouping sets leaves out."""
+    columns = plan.columns if isinstance(plan, Project) else ()
+    casts = ((each.name, each.expression) for each in columns if isinstance(each.expression, exp.Cast))
+    return frozenset(name for name, cast in casts if isinstance(cast.this, exp.Null))
 
 
 def _renamed(outputs: Sequence[Named], below: Lengths) -> Lengths:
@@ -97,8 +107,7 @@ def _renamed(outputs: Sequence[Named], below: Lengths) -> Lengths:
 
 def _of_first_length(plan: UnionAll | SetOperation, of: Callable[[Plan], Lengths]) -> Plan:
     """Sources whose columns have another length than the first one's hand on texts only."""
-    first, *others = sources(plan)
-    return with_sources(plan, (first, *(_of_length(other, of(other), of(first)) for other in others)))
+    return with_sources(plan, tuple(_of_length(each, of(each), of(plan)) for each in sources(plan)))
 
 
 def _of_length(plan: Plan, own: Lengths, wanted: Lengths) -> Plan:
@@ -121,13 +130,16 @@ def _compared(node: exp.Expr, lengths: Lengths) -> exp.Expr:
             given = _of_one_length([left, right], lengths, as_it_is=bool(node.meta.get(AS_IT_IS)))
             node.set("this", given[0])
             node.set("expression", given[1])
+        case exp.In(this=left, expressions=[_, *_] as listed) if not _is_char(left, lengths):
+            # Only what is searched for is padded, with what it is compared with.
+            node.set("expressions", [_text(each) if _is_char(each, lengths) else each for each in listed])
         case exp.In(this=left, expressions=[_, *_] as listed):
             left, *listed = _of_one_length([left, *listed], lengths)
             node.set("this", left)
             node.set("expressions", listed)
-        case exp.Case(this=exp.Expr() as left, args={"ifs": cases}):
-            for case in cases:
-                case.set("this", exp.EQ(this=left.copy(), expression=case.this))  # padded when it is visited itself
+        case exp.Case(this=exp.Expr() as left, args={"ifs": cases}) if _is_char(left, lengths):
+            for case in cases:  # padded when it is visited itself
+                case.set("this", exp.EQ(this=left.copy(), expression=as_operand(case.this)))
             node.set("this", None)
         case _:
             pass
@@ -140,7 +152,8 @@ def _of_one_length(values: list[exp.Expr], lengths: Lengths, *, as_it_is: bool =
     columns = [value for value in bare if isinstance(value, exp.Column)]
     constants = [value for value in bare if _is_constant(value)]
     own = [lengths.get(value.name) for value in columns]
-    if not own or None in own or len(own) + len(constants) < len(bare) or (len(own) > 1 and constants):
+    nulls = sum(isinstance(value, exp.Null) for value in bare)
+    if not own or None in own or len(own) + len(constants) + nulls < len(bare) or (len(own) > 1 and constants):
         return values
     if not constants and len(set(own)) == 1:
         return values
@@ -151,11 +164,16 @@ def _of_one_length(values: list[exp.Expr], lengths: Lengths, *, as_it_is: bool =
     length: exp.Expression = exp.Literal.number(longest)
     if computed:
         length = exp.Greatest(this=length, expressions=computed, ignore_nulls=True)
-    long_enough = {name for name, each in lengths.items() if each == longest and not computed}
+    long_enough = {name: each for name, each in lengths.items() if each == longest and not computed}
     return [
-        value if isinstance(value, exp.Column) and value.name in long_enough else _padded_to(length, value)
+        value if isinstance(value, exp.Null) or _is_char(value, long_enough) else _padded_to(length, value)
         for value in bare
     ]
+
+
+def _is_char(value: exp.Expr, lengths: Lengths) -> bool:
+    bare = value.unnest()
+    return isinstance(bare, exp.Column) and bare.name in lengths
 
 
 def _is_constant(value: exp.Expr) -> bool:

@@ -18,6 +18,7 @@ from ivm_core.plan.rows import name_fields
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import position
 from ivm_core.plan.to_sql_names import unused
+from ivm_core.plan.types import char_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,13 @@ class Context:
     subqueries: dict[str, exp.Expr] = field(default_factory=dict)
     recursions: list[str] = field(default_factory=list)
     settled: set[str] = field(default_factory=set)  # columns of windows and aggregates whose choices are made already
+
+    def plain_text(self, value: exp.Expression) -> exp.Expression:
+        """The value as one of which Spark does not see that it is a CHAR, where a table of the query has such columns."""
+        types = (type_ for table in self.tables.values() for _, type_ in table.columns)
+        if all(char_length(type_) is None for type_ in types):
+            return value
+        return exp.Anonymous(this="concat", expressions=[value])
 
     def fresh(self, label: str, alias: str = "") -> str:
         """A provisional column name, unique in the query; ``naming`` replaces it by one made of label and alias."""

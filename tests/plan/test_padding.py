@@ -13,7 +13,7 @@ from ivm_core.plan.schema import TableSchema
 TABLES = {
     table.name: table
     for table in (
-        TableSchema("s.p", (("id", "int"), ("c", "char(5)"), ("v", "varchar(5)"))),
+        TableSchema("s.p", (("id", "int"), ("c", "char(5)"), ("v", "varchar(5)"), ("b", "boolean"))),
         TableSchema("s.l", (("id", "int"), ("d", "char(10)"), ("t", "string"))),
     )
 }
@@ -43,6 +43,17 @@ SELECT id FROM s.l WHERE 'ab' IN (SELECT c FROM s.p) | 'ab' = CONCAT(c)
 SELECT c FROM s.p UNION ALL SELECT d FROM s.l | CONCAT(d)
 SELECT t FROM s.l UNION ALL SELECT c FROM s.p | CONCAT(c)
 SELECT c = 'ab' AS x FROM (SELECT c FROM s.p UNION ALL SELECT t FROM s.l) | x = p_c = 'ab   '
+SELECT equal_null(c, 'ab') AS x FROM s.p | x = EQUAL_NULL(c, 'ab   ')
+SELECT c IN ('ab', NULL) AS x FROM s.p | x = c IN ('ab   ', NULL)
+SELECT 'ab' IN (c) AS x FROM s.p | x = 'ab' IN (CONCAT(c))
+SELECT CASE b OR id = 1 WHEN FALSE THEN c ELSE 'x' END AS x FROM s.p | CASE b OR id = 1 WHEN FALSE THEN c ELSE 'x' END
+SELECT CASE c WHEN 'a' OR b THEN 1 END AS x FROM s.p | WHEN c = ('a' OR b) THEN 1
+SELECT id FROM s.p WHERE c = (SELECT max(d) FROM s.l) | c = CONCAT(
+SELECT id FROM s.p WHERE c = (SELECT d FROM s.l ORDER BY d LIMIT 1) | c = CONCAT(d)
+SELECT id, (SELECT d FROM s.l WHERE l.id = p.id ORDER BY d LIMIT 1) = 'ab' AS x FROM s.p | CONCAT(
+SELECT c, id, c = 'ab' AS x, count(*) AS n FROM s.p GROUP BY GROUPING SETS ((id), (c)) | = 'ab   '
+SELECT * FROM (SELECT id, c FROM s.p) PIVOT (sum(id) FOR c IN ('ab' AS ab)) | CONCAT(c) IS NOT DISTINCT FROM CAST('ab' AS STRING)
+SELECT * FROM (SELECT id, c FROM s.p) PIVOT (max(string(id)) FOR c IN ('ab' AS ab)) | RPAD(
 SELECT c FROM s.p INTERSECT SELECT d FROM s.l | CONCAT(d)
 """.strip("\n").splitlines()
 
