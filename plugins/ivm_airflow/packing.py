@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -69,17 +69,17 @@ def pack_batch(batch: BatchRecord) -> dict[str, Any]:
     }
 
 
-def pack_check(check: ValidationReport, tolerated: bool, repair: MaintenanceReport | None = None) -> dict[str, Any]:
+def pack_check(check: ValidationReport, tolerated: bool, repair: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The counts and times of a validation, without its rows; ``tolerated``: a difference is shown, not a failure.
 
-    ``repair``: it differed, was mended by this batch and checked again.
+    ``repair``: it differed, was mended by this batch, as ``pack_report`` tells of it, and checked again.
     """
     return {
         "view": check.view,
         "ok": check.ok,
         "tolerated": tolerated,
         "repaired": repair is not None,
-        "repair": "" if repair is None else f"{repair.strategy}, {repair.rows_changed} rows. {repair.detail}".strip(),
+        "repair": "" if repair is None else "{strategy}, {rows_changed} rows. {detail}".format(**repair).strip(),
         "missing_count": check.missing_count,
         "unexpected_count": check.unexpected_count,
         "rows": check.rows,
@@ -102,3 +102,14 @@ def with_earlier_tries(engine: Engine, reports: list[dict[str, Any]], run_id: st
             )
         joined.append(pack_batch(done) if done is not None and done.strategy != "noop" else report)
     return joined
+
+
+def earlier_repairs(engine: Engine, views: Iterable[str], run_id: str) -> dict[str, dict[str, Any]]:
+    """The repairs of views that an earlier try of the same run made, as ``pack_report`` tells of them."""
+    found = {}
+    for view in sorted(views):
+        for batch in engine.history(view, 10):
+            if batch.run_id == run_id and batch.succeeded and batch.reason == "repaired":
+                found[view] = pack_batch(batch)
+                break
+    return found

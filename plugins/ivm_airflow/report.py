@@ -11,7 +11,7 @@ from typing import Any
 from ivm_airflow.slug import dag_id, report_name
 
 Entry = dict[str, Any]
-TROUBLES = ("unfinished", "failed", "drifted", "unmet")  # any of which fails a run
+TROUBLES = ("unfinished", "failed", "uncompared", "drifted", "unmet")  # any of which fails a run
 _NUMBERS = ("ok", *TROUBLES, "seconds", "rows_changed")
 
 
@@ -22,10 +22,13 @@ def build_report(
     *,
     docs: str | None = None,
     unfinished: Iterable[str] = (),
+    uncompared: Mapping[str, str] | None = None,
+    validated_to_end: bool = True,
 ) -> Entry:
     """Join what ``maintain`` and ``validate`` found, one entry a view; ``validated`` None: the view was not checked.
 
-    ``unfinished``: the tasks that broke off before they could say anything.
+    ``unfinished``: the tasks that broke off before they could say anything. ``uncompared``: why views that were due could
+    not be compared. ``validated_to_end``: not where ``validate`` broke off on the way, with or without a finding.
     """
     checks = {check["view"]: check for check in validated}
     views = [_entry(report, checks.pop(report["view"], None)) for report in maintained]
@@ -35,7 +38,10 @@ def build_report(
     failed = [view["view"] for view in views if view["error"]]
     drifted = [view["view"] for view in views if view["validated"] is False and not view["tolerated"]]
     unmet = [view["view"] for view in views if _is_critical(view["broken"]) and not view["tolerated"]]
-    troubles = dict(zip(TROUBLES, (list(unfinished), failed, drifted, unmet), strict=True))
+    broken_off = list(unfinished)
+    if not (validated_to_end or drifted or unmet or uncompared or "validate" in broken_off):
+        broken_off.append("validate")  # by something else than what it found
+    troubles = dict(zip(TROUBLES, (broken_off, failed, dict(uncompared or {}), drifted, unmet), strict=True))
     return {
         **run,
         "ok": not any(troubles.values()),

@@ -17,6 +17,7 @@ REASON_LENGTH = 500
 # What OpenLineage's provider puts into the parameters of a DAG whose lineage was switched on or off by itself.
 FOREIGN = frozenset({"_selective_enable_ol"})
 WITH_INTERVAL = ("scheduled", "backfill")
+BY_ASSETS = "asset_triggered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,14 @@ class RunRequest:
         return self.mode == "rewind"
 
     @property
+    def repeats(self) -> bool:
+        """True where the run does again what was done before."""
+        return self.mode in ("full", "rewind")
+
+    @property
     def forced(self) -> bool:
         """True where the run has work even if every view is already at its target."""
-        return self.mode in ("full", "rewind") or self.measure_full
+        return self.repeats or self.measure_full
 
 
 def parse_request(params: Mapping[str, Any], allowed: Collection[str]) -> RunRequest:
@@ -88,10 +94,16 @@ def target(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:
     ``as_of`` where given (``rewind`` goes back to that); the interval's end for runs that a schedule or a backfill cut
     out of time; ``run_after`` for the others. A manual run's inferred interval ends at the last tick of the schedule,
     before the changes that somebody who presses the button wants to see. Asset and on-demand runs have no interval at all.
+
+    Runs that assets start go on to where they began: Airflow tells them when the first event came that they answer, and
+    of those that came since, until it made the run, no other run will be made.
     """
     if request.as_of is not None and not request.rewinds:
         return request.as_of
-    return _in_utc(_of_interval(context, "data_interval_end") or getattr(context.get("dag_run"), "run_after", None))
+    run = context.get("dag_run")
+    instant = _in_utc(_of_interval(context, "data_interval_end") or getattr(run, "run_after", None))
+    began = _in_utc(getattr(run, "start_date", None)) if _type_of(run) == BY_ASSETS else None
+    return max(instant, began) if instant and began else instant
 
 
 def rewind_to(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:
@@ -115,9 +127,11 @@ def _is_writable(text: str) -> bool:
 
 
 def _of_interval(context: Mapping[str, Any], key: str) -> Any:
-    run = context.get("dag_run")
-    run_type = str(getattr(getattr(run, "run_type", None), "value", getattr(run, "run_type", "")))
-    return context.get(key) if run_type in WITH_INTERVAL else None
+    return context.get(key) if _type_of(context.get("dag_run")) in WITH_INTERVAL else None
+
+
+def _type_of(run: Any) -> str:
+    return str(getattr(getattr(run, "run_type", None), "value", getattr(run, "run_type", "")))
 
 
 def _in_utc(instant: Any) -> datetime | None:

@@ -25,7 +25,8 @@ def views_due(engine: Engine, group: str, views: Collection[str]) -> list[str]:
     if not asked:
         return []
     now = datetime.now(UTC)
-    last = {status.view: status.validated_at for status in engine.status(asked)}
+    checked = {item.view.name: item.last_validation for item in engine.catalog.activity()}
+    last = {view: found.checked_at for view in asked if (found := checked.get(view)) is not None}
     return [view for view in asked if is_due(last.get(view), every[view], now)]
 
 

@@ -12,7 +12,6 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk.exceptions import AirflowException
 
 from ivm_airflow import tasks
-from ivm_airflow.assets import announce
 from ivm_airflow.connection import connection_id, with_connection
 from ivm_airflow.failures import Permanent, translated
 from ivm_airflow.handed import pack_context, unpack_failure
@@ -58,7 +57,7 @@ class SubmittedTask(TellsLineage, SparkSubmitOperator):
         question["spark"] = {"master": self._master, "conf": settings.spark.conf}
         returned = self._ask(question, context)
         if self.task_id == "validate":
-            announce(returned, context)
+            tasks.conclude(returned, context)
 
     def _ask(self, question: dict[str, Any], context: Any) -> list[dict[str, Any]]:
         """Hand the question to the program; what the step returned, after its values were pushed."""

@@ -9,12 +9,20 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ivm_airflow.deployment import Placed, opened_engine, reports_folder
+from ivm_airflow.deployment import Placed, note_documented, opened_engine, reports_folder
 from ivm_airflow.failures import Permanent, failure_of, failure_of_views
 from ivm_airflow.lineage import remember_lineage
-from ivm_airflow.packing import pack_check, pack_cut, pack_report, unpack_cut, with_earlier_tries
+from ivm_airflow.packing import (
+    earlier_repairs,
+    pack_check,
+    pack_cut,
+    pack_report,
+    unpack_cut,
+    with_earlier_tries,
+)
 from ivm_airflow.request import RunRequest, check_heard, parse_request, rewind_to, target
 from ivm_airflow.schedule import views_due
+from ivm_airflow.slug import dag_id
 from ivm_airflow.stated import broken_of, stated_of, unmet
 
 if TYPE_CHECKING:
@@ -71,10 +79,16 @@ def validate(group: str, **context: Any) -> None:
 
     Views that changed are told of as assets, unless one differs: then of none, and readers keep what they have.
     """
+    conclude(compare(group, **context), context)
+
+
+def conclude(reports: list[dict[str, Any]], context: dict[str, Any]) -> None:
+    """Tell of the views that changed, and leave word that the validation went through to its end."""
     # Here: programs that a task submits import this module, and a task's environment lets nobody import Airflow anew.
     from ivm_airflow.assets import announce
 
-    announce(compare(group, **context), context)
+    announce(reports, context)
+    context["ti"].xcom_push(key="finished", value=True)
 
 
 def compare(group: str, placed: Placed | None = None, **context: Any) -> list[dict[str, Any]]:
@@ -120,20 +134,28 @@ def _compare(group: str, due: list[str], placed: Placed | None, context: dict[st
         checks, failures = _validated(engine, due, request, run_id)
         # First for the report, which is written whatever fails from here on.
         ti.xcom_push(key="checks", value=[pack_check(check, check.view in tolerant) for check in checks])
+        ti.xcom_push(key="uncompared", value={view: error.message for view, error in failures.items()})
         if not checks:
             raise _uncompared(failures, len(due))
         quality = reports_folder() / "quality"
+        note_documented(dag_id(group))
         result = publish(checks, engine.spark, quality, run_id, stated_of(engine, due))
         ti.xcom_push(key="docs", value=str(result.docs_index))
         # What a batch met may be in hidden columns, or outside of the sample.
-        wrong = [check.view for check in checks if check.view in repairing and (not check.ok or check.view in met)]
-        repairs = {view: engine.repair(view, run_id) for view in wrong}
-        broken = [item for item in result.broken if item.view not in repairs]
-        if repairs:
+        earlier = earlier_repairs(engine, repairing & {check.view for check in checks}, run_id)
+        wrong = [
+            check.view
+            for check in checks
+            if check.view in repairing and (not check.ok or check.view in met - earlier.keys())
+        ]
+        mended_now = {view: engine.repair(view, run_id) for view in wrong}
+        repairs = earlier | {view: pack_report(report) for view, report in mended_now.items()}
+        broken = [item for item in result.broken if item.view not in mended_now]
+        if mended_now:
             # What was repaired is judged again: the findings published above are those before.
-            again = {view: engine.validate(view, run_id=run_id) for view in repairs}
+            again = {view: engine.validate(view, run_id=run_id) for view in mended_now}
             checks = [again.get(check.view, check) for check in checks]
-            mended = publish(list(again.values()), engine.spark, quality, run_id, stated_of(engine, repairs))
+            mended = publish(list(again.values()), engine.spark, quality, run_id, stated_of(engine, again))
             broken += mended.broken
         packed = [
             {
@@ -143,7 +165,7 @@ def _compare(group: str, due: list[str], placed: Placed | None, context: dict[st
             for check in checks
         ]
         ti.xcom_push(key="checks", value=packed)
-        mends = [pack_report(report) for report in repairs.values()]
+        mends = list(repairs.values())
         remember_lineage(engine, ti, mends)
     if drifted := [check.view for check in checks if not check.ok and check.view not in tolerant]:
         raise Permanent(f"The contents of {', '.join(drifted)} differ from the query's. See {result.docs_index}")
@@ -199,8 +221,10 @@ def report(group: str, **context: Any) -> dict[str, Any]:
         run,
         left["maintain"] or (),
         left["validate"] or (),
+        uncompared=ti.xcom_pull(task_ids="validate", key="uncompared") or {},
         docs=ti.xcom_pull(task_ids="validate", key="docs"),
         unfinished=[task for task, found in left.items() if found is None],
+        validated_to_end=bool(ti.xcom_pull(task_ids="validate", key="finished")),
     )
     data, page = write_report(document, reports_folder())
     numbers = {**summary(document), "json": str(data), "page": str(page)}
@@ -219,9 +243,9 @@ def _asked(engine: Engine, group: str, context: dict[str, Any]) -> tuple[list[st
 
 
 def _attempt_id(context: dict[str, Any], request: RunRequest) -> str:
-    """The run's id for its batches: tried again a run does not go back a second time, cleared by somebody it does."""
+    """The run's id for its batches: tried again it does not go back or compute a view anew a second time, cleared it does."""
     cleared = getattr(context.get("dag_run"), "clear_number", 0) or 0
-    return f"{_run_id(context)} (cleared {cleared})" if cleared and request.rewinds else _run_id(context)
+    return f"{_run_id(context)} (cleared {cleared})" if cleared and request.repeats else _run_id(context)
 
 
 def _on_drift(engine: Engine, group: str, answer: str) -> set[str]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
-from ivm_airflow import tasks
+from ivm_airflow import deployment, tasks
 from ivm_airflow.failures import Permanent
 
 from ivm_core.apply.model import MaintenanceReport
@@ -14,6 +14,7 @@ from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine import quality
 from ivm_core.errors import HistoryGone
 from ivm_core.validate.model import BrokenExpectation, ValidationReport
+from tests.catalog.records import done
 
 
 class FakeEvents(dict):
@@ -35,11 +36,15 @@ class FakeEngine:
         self.broken = ()
         self.right, self.curable, self.repaired, self.published = False, curable, [], []
         self.incomparable = set()
+        self.batches, self.left, self.fails_to_publish = [], {}, False
 
     def validate(self, view, measure_full=False, run_id=None):
         if view in self.incomparable:
             raise HistoryGone(f"{view}'s versions are gone.")
         return ValidationReport(view, self.right, missing_count=0 if self.right else 1)
+
+    def history(self, view, limit):
+        return self.batches
 
     def repair(self, view, run_id=None):
         self.repaired.append(view)
@@ -55,7 +60,9 @@ def run(monkeypatch, tmp_path):
         engine.events = FakeEvents()
         ti = SimpleNamespace(
             task=SimpleNamespace(outlets=[asset]),
-            xcom_pull=lambda task_ids, key=None: {"validate": engine.due} if task_ids == "cut" else engine.maintained,
+            xcom_pull=lambda task_ids, key=None: (
+                {"validate": engine.due, "as_of": None, "versions": []} if task_ids == "cut" else engine.maintained
+            ),
             xcom_push=lambda key, value: pushed.update({key: value}),
         )
 
@@ -65,17 +72,19 @@ def run(monkeypatch, tmp_path):
 
         monkeypatch.setattr(tasks, "opened_engine", opened)
         monkeypatch.setattr(tasks, "reports_folder", lambda: tmp_path)
-        monkeypatch.setattr(
-            quality,
-            "publish",
-            lambda checks, *_: (
-                engine.published.extend(checks) or SimpleNamespace(docs_index="index.html", broken=engine.broken)
-            ),
-        )
+        monkeypatch.setattr(deployment, "reports_folder", lambda: tmp_path)
+
+        def publish(checks, *_):
+            if engine.fails_to_publish:
+                raise OSError("No space left on device")
+            engine.published.extend(checks)
+            return SimpleNamespace(docs_index="index.html", broken=engine.broken)
+
+        monkeypatch.setattr(quality, "publish", publish)
         try:
             tasks.validate("gold", ti=ti, params={}, run_id="manual", outlet_events=engine.events)
         finally:
-            engine.checks = pushed["checks"]
+            engine.checks, engine.left = pushed["checks"], pushed
 
     return run_with
 
@@ -154,3 +163,55 @@ def test_a_view_that_cannot_be_compared_stops_no_others_comparison(run, other):
         run(engine)
     assert engine.repaired == [*other]
     assert [check["view"] for check in engine.checks] == [*other]
+
+
+def reported(engine):
+    """What the task after it makes of what ``validate`` left."""
+    left = {
+        ("cut", None): {"as_of": None, "versions": [], "validate": engine.due},
+        ("maintain", "reports"): engine.maintained,
+        **{("validate", key): value for key, value in engine.left.items()},
+    }
+    pushed = {}
+    ti = SimpleNamespace(
+        xcom_pull=lambda task_ids, key=None: left.get((task_ids, key)),
+        xcom_push=lambda key, value: pushed.update({key: value}),
+    )
+    return tasks.report("gold", ti=ti, params={}, run_id="manual")
+
+
+@pytest.mark.parametrize("other", [("gold.a",), ()], ids=["one of two", "all"])
+def test_a_view_that_cannot_be_compared_fails_its_run(run, other):
+    engine = FakeEngine("repair", due=("gold.b", *other))
+    engine.incomparable.add("gold.b")
+    with pytest.raises(Permanent):
+        run(engine)
+    with pytest.raises(Permanent, match=r"^uncompared: gold\.b\. See"):
+        reported(engine)
+
+
+def test_a_validation_that_broke_off_after_its_first_findings_fails_its_run(run):
+    engine = FakeEngine("fail")
+    engine.right = engine.fails_to_publish = True
+    with pytest.raises(OSError, match="No space"):
+        run(engine)
+    with pytest.raises(Permanent, match=r"^unfinished: validate\. See"):
+        reported(engine)
+    engine.fails_to_publish = False
+    run(engine)
+    assert reported(engine)["ok"]
+
+
+@pytest.mark.parametrize("met", [True, False], ids=["met by a batch", "found"])
+def test_what_an_earlier_try_repaired_is_told_of_and_not_repaired_again(run, met):
+    engine = FakeEngine("repair", maintained=failed("DRIFT") if met else ())
+    engine.right = True
+    engine.batches = [done("gold.a", 7, strategy="repair", reason="repaired", run_id="manual", rows_changed=2)]
+    run(engine)
+    [check] = engine.checks
+    assert engine.repaired == [] and (check["ok"], check["repaired"], check["repair"]) == (
+        True,
+        True,
+        "repair, 2 rows.",
+    )
+    assert engine.events["gold.a"].extra["batch"] == 7

@@ -86,11 +86,12 @@ def test_clocks_may_differ_a_little():
     assert parse_request({"as_of": soon.isoformat()}, ALLOWED).as_of == soon
 
 
-def run(run_type, run_after=datetime(2026, 11, 21, 10, 30, tzinfo=UTC)):
-    return SimpleNamespace(run_type=run_type, run_after=run_after)
+def run(run_type, run_after=datetime(2026, 11, 21, 10, 30, tzinfo=UTC), start_date=None):
+    return SimpleNamespace(run_type=run_type, run_after=run_after, start_date=start_date)
 
 
 END = datetime(2026, 11, 21, 10, tzinfo=UTC)
+LATER = datetime(2026, 11, 21, 10, 31, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +101,10 @@ END = datetime(2026, 11, 21, 10, tzinfo=UTC)
         ({"dag_run": run("backfill"), "data_interval_end": END}, END),
         ({"dag_run": run("manual"), "data_interval_end": END}, datetime(2026, 11, 21, 10, 30, tzinfo=UTC)),
         ({"dag_run": run("asset_triggered")}, datetime(2026, 11, 21, 10, 30, tzinfo=UTC)),
+        ({"dag_run": run("asset_triggered", start_date=LATER)}, LATER),  # events came while another run went on
+        ({"dag_run": run("asset_triggered", start_date=END)}, datetime(2026, 11, 21, 10, 30, tzinfo=UTC)),
+        ({"dag_run": run("manual", start_date=LATER)}, datetime(2026, 11, 21, 10, 30, tzinfo=UTC)),
+        ({"dag_run": run("scheduled", start_date=LATER), "data_interval_end": END}, END),
         ({"dag_run": run("manual", None)}, None),
         ({}, None),
     ],
