@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ivm_airflow.failures import translated
+from ivm_airflow.failures import Permanent, translated
 from ivm_airflow.manifest import manifest_path, settings_path
 
 if TYPE_CHECKING:
@@ -38,18 +38,48 @@ def opened_engine(placed: Placed | None = None) -> Iterator[Engine]:
         if settings.log_level is not None:
             logging.getLogger("ivm_core").setLevel(settings.log_level)
 
+        place = placed or with_connection
+
         def connect() -> SparkSession:
-            sessions.append(open_session((placed or with_connection)(settings)))
+            sessions.append(open_session(place(settings)))
             return sessions[0]
 
         try:
-            with Engine.open(spark=connect, settings=settings) as engine:
+            with Engine.open(spark=connect, settings=_placed_if_right(settings, place)) as engine:
                 yield engine
         finally:
             for session in sessions:
                 session.stop()
 
 
+def _placed_if_right(settings: Settings, place: Placed) -> Settings:
+    """The settings with the Spark to use: how many views go at once and the time zone are asked before there is a session.
+
+    A connection that is wrong fails what needs Spark, and leaves the report its way.
+    """
+    try:
+        return place(settings)
+    except Permanent:
+        return settings
+
+
 def reports_folder() -> Path:
     """Reports and Data Docs lie beside the manifest."""
     return manifest_path().parent / "reports"
+
+
+def documented() -> frozenset[str]:
+    """The DAGs of the groups whose findings the Data Docs hold; a group that is gone left its pages there."""
+    folder = _documented_folder()
+    return frozenset(file.name for file in folder.iterdir()) if folder.is_dir() else frozenset()
+
+
+def note_documented(dag: str) -> None:
+    """Remember that a DAG's group is about to have findings in the Data Docs."""
+    folder = _documented_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / dag).touch()
+
+
+def _documented_folder() -> Path:
+    return reports_folder() / "quality" / "groups"

@@ -142,3 +142,26 @@ def test_a_driver_on_the_cluster_is_set_up_as_one_of_ours(tmp_path):
     assert (mode, umask) == ("600", "0022")
     assert conf["spark.authenticate.secret"] == "s3cret" and conf["spark.driver.host"] == "here"
     assert APPLICATION_CONF.items() <= conf.items()
+
+
+def test_any_password_makes_the_first_user(tmp_path):
+    program = (
+        "import argparse, sys\n"
+        "if sys.argv[1:3] == ['users', 'create']:\n"
+        "    parser = argparse.ArgumentParser()\n"
+        "    for name in ('role', 'username', 'email', 'firstname', 'lastname', 'password'):\n"
+        "        parser.add_argument('--' + name, required=True)\n"
+        "    print(parser.parse_args(sys.argv[3:]).password)\n"
+    )
+    (tmp_path / "airflow").write_text(f"#!{sys.executable}\n{program}")
+    (tmp_path / "airflow").chmod(0o755)
+    given = {"ADMIN_USER": "-a", "ADMIN_PASSWORD": "-x --role Viewer", "ADMIN_EMAIL": "a@example.org"}
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", str(ROOT / "docker" / "init.sh")],
+        env={"PATH": path, **given},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "-x --role Viewer\n"), done.stderr

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from ivm_airflow.connection import master_of, spark_conf
+from ivm_airflow.deployment import opened_engine
 from ivm_airflow.failures import Permanent
 
 from .conftest import ROOT, airflow_environment
@@ -62,3 +63,20 @@ print(redact("--conf spark.hadoop.fs.azure.account.key.store=Zm9vYmFyYmF6 --conf
     environment = airflow_environment(tmp_path) | {"PYTHONPATH": str(ROOT / "plugins")}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("account.key.store=*** --conf spark.driver.memory=4096m")
+
+
+def test_an_engine_knows_its_spark_before_it_opens_it(tmp_path, monkeypatch):
+    """How many views go at once, and the time zone, are asked without a session."""
+    (tmp_path / "ivm.toml").write_text(f'catalog = "sqlite:///{tmp_path}/ivm.db"\n', "utf-8")
+    monkeypatch.setenv("IVM_SETTINGS", str(tmp_path / "ivm.toml"))
+
+    def placed(settings):
+        return settings.model_copy(update={"spark": settings.spark.model_copy(update={"master": "sc://host:15002"})})
+
+    def wrong(settings):
+        raise Permanent("of type 'postgres'")
+
+    with opened_engine(placed) as engine:
+        assert engine.settings.spark.master == "sc://host:15002"
+    with opened_engine(wrong) as engine:  # who needs no Spark goes on
+        assert engine.settings.spark.master == "local[*]"

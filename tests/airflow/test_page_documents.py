@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from ivm_airflow.deployment import note_documented
 from ivm_airflow.links import ReportLink
 from ivm_airflow.slug import report_name, slug
 from ivm_airflow.web.run_reports import reported
@@ -156,6 +157,20 @@ def test_data_docs_are_for_those_who_may_see_every_group(site):
     assert answer.text == "<h1>Docs</h1>"
     assert "Data Docs" in site.client("viewer").get("/ivm/").text
     site.staff.hidden.add(DAG)
+    assert site.client("viewer").get("/ivm/data-docs/index.html").status_code == 404
+
+
+def test_data_docs_of_a_group_that_is_gone_stay_its_own(site, deployment, monkeypatch):
+    monkeypatch.setenv("IVM_SETTINGS", str(deployment))
+    note_documented("ivm_gone")
+    assert site.client("viewer").get("/ivm/data-docs/index.html").status_code == 200
+    site.staff.hidden.add("ivm_gone")
+    assert site.client("viewer").get("/ivm/data-docs/index.html").status_code == 404
+    assert "Data Docs" not in site.client("viewer").get("/ivm/").text
+
+
+def test_data_docs_of_nobody_knows_whom_are_for_nobody(site, store, monkeypatch):
+    monkeypatch.setattr(type(store), "activity", lambda _: ())
     assert site.client("viewer").get("/ivm/data-docs/index.html").status_code == 404
 
 

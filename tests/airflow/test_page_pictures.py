@@ -83,6 +83,14 @@ def test_lineage_leaves_out_readers_that_the_visitor_may_not_see():
     assert {box.name: box.link for box in hidden.boxes if box.name == "s.a"} == {"s.a": False}
 
 
+def test_lineage_does_not_tell_what_a_hidden_view_reads():
+    reads = {"pub.v": ["sec.s", "t.x"], "sec.s": ["sec.t", "hr.salaries"], "sec.t": ["hr.reviews"]}
+    drawn = draw_lineage("pub.v", reads, {"pub.v"})
+    assert {box.name for box in drawn.boxes} == {"pub.v", "sec.s", "t.x"} and len(drawn.curves) == 2
+    seen = draw_lineage("sec.s", {**reads, "pub.w": ["sec.s"]}, {"sec.s", "pub.w"})
+    assert {box.name for box in seen.boxes} == {"sec.s", "sec.t", "hr.salaries", "pub.w"} and len(seen.curves) == 3
+
+
 def test_a_large_lineage_shows_neighbours_only():
     reads = {f"s.v{n}": [f"s.v{n - 1}"] for n in range(1, MOST + 10)}
     drawn = draw_lineage("s.v5", reads, set(reads))

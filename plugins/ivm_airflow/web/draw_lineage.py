@@ -43,10 +43,11 @@ class LineagePicture:
 def draw_lineage(view: str, reads: Mapping[str, Collection[str]], open_to: Collection[str]) -> LineagePicture:
     """The graph around ``view``; ``reads``: what each view reads; ``open_to``: the views that the visitor may see.
 
-    A view that reads this one and that the visitor may not see is left out; what this one reads is in its definition.
+    A view that reads this one and that the visitor may not see is left out; what this one reads is in its definition, but
+    not what hidden views among that read in turn.
     """
     inputs = {name: sorted(set(tables) - {CLOCK}) for name, tables in reads.items()}
-    below = _reach(view, {name: inputs.get(name, []) for name in inputs})
+    below = _reach(view, {name: tables for name, tables in inputs.items() if name == view or name in open_to})
     readers: dict[str, list[str]] = {}
     for name, tables in inputs.items():
         for table in tables:
@@ -57,7 +58,12 @@ def draw_lineage(view: str, reads: Mapping[str, Collection[str]], open_to: Colle
     if cut:
         below, above = {*inputs.get(view, ())}, {*readers.get(view, ())}
     shown = {view, *below, *above}
-    edges = [(table, name) for name in sorted(shown) for table in inputs.get(name, ()) if table in shown]
+    edges = [
+        (table, name)
+        for name in sorted(shown)
+        for table in inputs.get(name, ())
+        if table in shown and (name == view or name in open_to)
+    ]
     return _place(view, shown, edges, frozenset(inputs), open_to, cut)
 
 

@@ -27,7 +27,7 @@ def style() -> str:
 
 @cache
 def _environment() -> Environment:
-    named = ("seconds", "count", "span", "ago", "moment", "reason")
+    named = ("seconds", "count", "span", "ago", "moment", "reason", "dag_run")
     filters = {name: getattr(words, name) for name in named}
     environment = templates(**filters, segment=lambda text: quote(str(text), safe=""))
     environment.globals["gain"] = words.gain

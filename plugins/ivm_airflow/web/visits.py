@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ivm_airflow.deployment import reports_folder
+from ivm_airflow.deployment import documented, reports_folder
 from ivm_airflow.slug import dag_id
 from ivm_airflow.web.access import Access, Visitor
 
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The deployment for one request. ``readable``: the groups that the visitor may see."""
+    """The deployment for one request. ``readable``: the groups that the visitor may see.
+
+    ``sees_all``: whether no group is hidden from the visitor, of those that have views or have left findings.
+    """
 
     store: Store
     views: tuple[ViewActivity, ...]
     readable: frozenset[str]
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether no group is hidden from the visitor."""
-        return {item.view.group for item in self.views} <= self.readable
+    sees_all: bool
 
     def group_of(self, name: str) -> str | None:
         """The group of a registered view that the visitor may see."""
@@ -56,8 +55,10 @@ class Visits:
         views = self._store.activity()
         groups = {item.view.group for item in views}
         ids = {group: dag_id(group) for group in groups}
-        readable = self._access.readable(visitor, set(ids.values())) if ids else frozenset()
-        return Visit(self._store, views, frozenset(group for group in groups if ids[group] in readable))
+        known = {*ids.values(), *documented()}
+        readable = self._access.readable(visitor, known) if known else frozenset()
+        groups_seen = frozenset(group for group in groups if ids[group] in readable)
+        return Visit(self._store, views, groups_seen, sees_all=bool(known) and known <= readable)
 
 
 def docs_folder() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 DASH = "–"
@@ -26,12 +27,24 @@ REASONS = {
     "repaired": "it differed from its query",
     "plan_changed": "its query changed, or is compiled differently by now",
 }
+_MADE_UP = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # ids of runs that no DAG made
+_CLEARED = re.compile(r" \(cleared [0-9]+\)$")
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"))
 
 
 def reason(code: str) -> str:
     """A stored reason as part of a sentence."""
     return REASONS.get(code, code.replace("_", " "))
+
+
+def dag_run(run_id: str | None) -> str:
+    """The DAG run that a batch's run was, by its id in Airflow; nothing where the batch was started by hand.
+
+    >>> dag_run("manual__1 (cleared 2)"), dag_run("0ed6b8cf-5f3a-4b1e-9f0e-0d9e7f1b2c3d"), dag_run(None)
+    ('manual__1', '', '')
+    """
+    known = _CLEARED.sub("", run_id or "")
+    return "" if _MADE_UP.fullmatch(known) else known
 
 
 def seconds(value: float | None) -> str:
