@@ -7,5 +7,6 @@ airflow db migrate
 airflow fab-db migrate
 airflow pools set ivm "${POOL_SLOTS:-4}" "Spark work of view maintenance"
 # Exists already: says so and changes nothing.
-airflow users create --role Admin --username "$ADMIN_USER" --email "$ADMIN_EMAIL" \
-    --firstname "${ADMIN_USER}" --lastname Admin --password "$ADMIN_PASSWORD"
+# With =: what begins with a dash would be taken for an option.
+airflow users create --role=Admin --username="$ADMIN_USER" --email="$ADMIN_EMAIL" \
+    --firstname="$ADMIN_USER" --lastname=Admin --password="$ADMIN_PASSWORD"
