@@ -166,20 +166,25 @@ class TableLog:
         return min(self._readable(now))
 
     def is_readable(self, version: int, now: datetime | None = None) -> bool:
-        """Whether time travel still allows the version. Reads the commits since then, and none before."""
+        """Whether the version can still be read, by the retention. Reads the commits since then, and none before."""
         newest = self.version()
         return version >= newest or any(one <= version for one in self._readable(now, newest - version + 1))
 
     def _readable(self, now: datetime | None, at_first: int = _AT_FIRST) -> Iterator[int]:
-        """The versions that time travel still allows, newest first: the newest, and those before it without a gap."""
+        """The versions whose files VACUUM leaves, newest first: the newest, and those before it without a gap.
+
+        It counts from when a file was removed: a version stays whole for the retention after the next one came.
+        """
         oldest_allowed = (now or datetime.now(UTC)) - self.retention()
         last = self.version()
         yield last
         for commit in self.newest_first(at_first):
-            if commit.timestamp < oldest_allowed or commit.version < last - 1:
+            if commit.version < last - 1:
                 return
             last = commit.version
             yield last
+            if commit.timestamp < oldest_allowed:
+                return
 
     def retention(self) -> timedelta:
         """``delta.deletedFileRetentionDuration``, seven days where it is not set."""

@@ -61,6 +61,9 @@ SESSION_CONF = {
     # Delta passes the rows of its change feed through Java's classes of days and instants. Those of old skip the days from
     # 1582-10-05 to 14, and 2011-12-30 on Samoa's clock: a deletion of such a row would look for another one.
     "spark.sql.datetime.java8API.enabled": "true",
+    # Delta refuses a version that is older than the retention, though its files stay for that long after the next commit: of
+    # a table that was quiet for a week, the version before its newest commit. ``TableLog.is_readable`` judges by the files.
+    "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     # Otherwise ${env:NAME} and ${spark.some.setting} in a statement, or in a text that one holds, become what the driver's
     # environment and the session have by that name, secrets among them, and a view would show it.
     "spark.sql.variable.substitute": "false",
