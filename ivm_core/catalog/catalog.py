@@ -109,9 +109,14 @@ class Catalog:
             return views.add_view(connection, record)
 
     def update_view(self, record: ViewRecord) -> None:
-        """Replace the record with the same ``view_id``; UnknownViewError where there is none."""
+        """Replace the record with the same ``view_id``, but for its status; UnknownViewError where there is none."""
         with self._write() as connection:
             views.update_view(connection, record)
+
+    def mark_built(self, view_id: str) -> None:
+        """Make a view that is being created an active one; any other stays what it is."""
+        with self._write() as connection:
+            views.mark_built(connection, view_id)
 
     def view(self, name: str) -> ViewRecord:
         """The view of that name; UnknownViewError tells close ones."""

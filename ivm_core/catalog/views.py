@@ -103,13 +103,21 @@ def add_view(connection: Connection, record: ViewRecord) -> ViewRecord:
 
 
 def update_view(connection: Connection, record: ViewRecord) -> None:
-    statement = update(tables.views).where(tables.views.c.view_id == record.view_id).values(rows.row_of(record))
+    # A drop, or the mark of a validation, may have come since the record was read: its stage is not written.
+    values = {name: value for name, value in rows.row_of(record).items() if name != "status"}
+    statement = update(tables.views).where(LIVE, tables.views.c.view_id == record.view_id).values(values)
     try:
         changed = connection.execute(statement).rowcount
     except IntegrityError:
         raise ViewExistsError(f"The name {record.name} belongs to another view: choose another.") from None
     if not changed:
         raise unknown_view(record.name, list_names(connection))
+
+
+def mark_built(connection: Connection, view_id: str) -> None:
+    views = tables.views
+    begun = (views.c.view_id == view_id, views.c.status == LifeStage.CREATING.value)
+    connection.execute(update(views).where(*begun).values(status=LifeStage.ACTIVE.value))
 
 
 def list_dependants(connection: Connection, name: str) -> tuple[str, ...]:

@@ -46,6 +46,11 @@ class CompiledView:
         return approximate_columns(self.plan)
 
     @property
+    def approximate_in_state(self) -> frozenset[str]:
+        """The floating columns of the state that may differ so, whatever is made of them when it is read."""
+        return approximate_columns(self.layout.stored)
+
+    @property
     def visible_sql(self) -> str:
         """The SELECT that shows the view's columns, over a table called ``STATE_TABLE``."""
         return to_sql(self.layout.visible)

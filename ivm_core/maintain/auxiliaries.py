@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from ivm_core.batch.classify import range_class
 from ivm_core.batch.model import CommitClass, Cut, TableVersion
 from ivm_core.catalog.model import ViewRecord
-from ivm_core.errors import Busy, DefinitionError
+from ivm_core.errors import BaseTableError, Busy, DefinitionError
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.standing import newest_version, shown_table, standing
 from ivm_core.plan.clock import CLOCK
@@ -58,10 +59,14 @@ def check_properties(definition: ViewDefinition, owner: str | None = None) -> No
 def raised(session: Session, cut: Cut, views: Iterable[ViewRecord]) -> Cut:
     """The cut, moved on where an auxiliary among these stands past it, as after a run that ended before its reader's turn."""
     versions = {version.table: version for version in cut.versions}
-    for version in _seen_by(session, (view for view in views if is_auxiliary(view))):
-        known = versions.setdefault(version.table, version)
-        if known.table_id == version.table_id and known.version < version.version:
-            versions[version.table] = version
+    for view in views:
+        with suppress(BaseTableError):  # its own run will tell
+            for version in _seen_by(session, (view,) if is_auxiliary(view) else ()):
+                if session.catalog.find_view(version.table) is not None:
+                    continue  # it is read where it will stand
+                known = versions.setdefault(version.table, version)
+                if known.table_id == version.table_id and known.version < version.version:
+                    versions[version.table] = version
     return replace(cut, versions=tuple(versions.values()))
 
 

@@ -24,6 +24,8 @@ class CompiledViews:
     def of(self, view: ViewRecord) -> CompiledView:
         """The view's plan and layout. Raises SchemaChangedError where its query is wrong over what it reads now."""
         known = self._known.get(view.view_id)
+        if known is not None and known[2].fingerprint != view.fingerprint and self.is_of_before(view, known[1]):
+            known = None  # another process gave the view another plan, as a table of its has other columns
         if known is None or known[0] != view.sql:
             try:
                 query = parse_definition(view.sql).query
@@ -37,12 +39,6 @@ class CompiledViews:
                 ) from error
             known = self._known[view.view_id] = view.sql, schemas, compiled
         return known[2]
-
-    def as_registered(self, view: ViewRecord) -> CompiledView:
-        """The same, compiled anew where another process gave the view another plan, as a table of its has other columns."""
-        if self.of(view).fingerprint != view.fingerprint:
-            self.forget(view.view_id)
-        return self.of(view)
 
     def is_of_before(self, view: ViewRecord, names: Iterable[str]) -> bool:
         """Whether some of these, which the view reads, have other columns or types than when it was compiled."""

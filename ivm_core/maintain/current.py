@@ -50,4 +50,4 @@ def as_compiled(session: Session, view: ViewRecord) -> ViewRecord:
 def mark_built(session: Session, view: ViewRecord) -> None:
     """A view with a state is one like the others, also where its creation failed and a later run made up for it."""
     if view.status is LifeStage.CREATING:
-        session.catalog.update_view(replace(view, status=LifeStage.ACTIVE))
+        session.catalog.mark_built(view.view_id)

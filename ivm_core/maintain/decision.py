@@ -50,6 +50,17 @@ def full_instead(error: HistoryGone | QueryFails, policy: Policy) -> Decision:
     return Decision(Strategy.FULL, Reason.CHANGES_FAIL, error.message)
 
 
+def first_decision(session: Session, view: ViewRecord, policy: Policy | None) -> Decision:
+    """The first build; a refresh where the state is there, and its log no longer holds the commit that tells where it stands.
+
+    Raises NotIncrementalError where the policy forbids that.
+    """
+    if not session.has_table(view.location) or session.log(view.location).transaction_version(view.view_id) is None:
+        return Decision(Strategy.FULL, Reason.FIRST_BUILD)
+    gone = HistoryGone(f"the log of {view.name}'s own table no longer holds the commit of its last batch")
+    return full_instead(gone, policy or Policy(view.policy))
+
+
 def _obstacle(session: Session, view: ViewRecord, now: Standing, batch: Batch) -> Decision | None:
     """What forbids an incremental batch, whatever the query."""
     if now.touched:

@@ -23,7 +23,7 @@ from ivm_core.plan.column_lineage import ColumnLineage, column_lineage
 from ivm_core.plan.names import qualify_all
 
 FEED = "delta.enableChangeDataFeed"
-BROKEN = "broken"  # the status of a view whose query no longer compiles
+BROKEN = "broken"  # the status of a view whose query no longer compiles, or whose state's log cannot be read
 
 
 def status(session: Session, views: Iterable[str] | None = None) -> list[ViewStatus]:
@@ -34,12 +34,17 @@ def status(session: Session, views: Iterable[str] | None = None) -> list[ViewSta
 
 def _status(session: Session, activity: ViewActivity) -> ViewStatus:
     view, batch, checked = activity.view, activity.last_batch, activity.last_validation
-    now = standing(session, view)
+    readable, now = True, None
+    try:
+        now = standing(session, view)
+    except BaseTableError:  # of its state's log
+        readable = False
     lags = [_Lag.of(session, table, now) for table in view.tables if table != CLOCK]
     behind = [lag for lag in lags if lag.versions]
     clock_lag, as_is, word = 0.0, False, BROKEN
     with suppress(SchemaChangedError):
-        clock_lag, as_is, word = _clock_lag(session, view, now), session.compiled(view).layout.reads_as_is, view.status
+        clock_lag, as_is = _clock_lag(session, view, now), session.compiled(view).layout.reads_as_is
+        word = view.status if readable else BROKEN
     return ViewStatus(
         view=view.name,
         group=view.group,
@@ -179,11 +184,13 @@ def _table_checks(session: Session, name: str, location: str) -> list[Check]:
 
 def _view_check(session: Session, name: str, location: str, view_id: str) -> Check:
     view = session.catalog.view(name)
-    now = standing(session, view)
     try:
         session.compiled(view)
+        now = standing(session, view)
     except SchemaChangedError as error:
         return Check(f"view {name}", False, "its query no longer compiles", error.message)
+    except BaseTableError as error:
+        return Check(f"view {name}", False, error.message, f"Drop the view and create it again, or restore {location}.")
     if now is None:
         return Check(f"view {name}", False, "not built", f"ivm maintain {name}")
     if now.touched:

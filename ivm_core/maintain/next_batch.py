@@ -53,13 +53,13 @@ def has_arrived(session: Session, view: ViewRecord, now: Standing, batch: Batch)
 
 def needs_batch(session: Session, view: ViewRecord, cut: Cut) -> bool:
     """Whether a run to the cut has work, or a failure, to report; upstream views as they stand. Needs no JVM on local paths."""
-    now = standing(session, view)
-    if now is None or session.catalog.open_intents(view.name):
-        return True
     try:
+        now = standing(session, view)
+        if now is None or session.catalog.open_intents(view.name):
+            return True
         return not has_arrived(session, view, now, next_batch(session, view, now, cut))
     except (Busy, BaseTableError, SchemaChangedError):
-        return True  # its auxiliaries are on their way, or a table or a column is missing
+        return True  # its auxiliaries are on their way, or a table or a column is missing, or its own log is unreadable
 
 
 def begins_at(batch: Batch, now: Standing | None) -> bool:
@@ -83,6 +83,18 @@ def not_before(session: Session, item: TableRange, now: Standing) -> TableRange:
         return item
     least = min(start.version, version_of(datetime.now(UTC))) if item.table == CLOCK else start.version
     return replace(item, from_version=start.version, to_version=max(least, item.to_version))
+
+
+def still_readable(session: Session, cut: Cut) -> Cut:
+    """The cut without the tables that cannot be read any more as they were then."""
+
+    def is_readable(item: TableVersion) -> bool:
+        try:
+            return item.table == CLOCK or session.table_log(item.table).is_readable(item.version)
+        except BaseTableError:
+            return True  # said elsewhere
+
+    return replace(cut, versions=tuple(item for item in cut.versions if is_readable(item)))
 
 
 def same_tables(session: Session, batch: Batch) -> bool:

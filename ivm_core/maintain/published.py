@@ -10,7 +10,7 @@ from ivm_core.catalog.model import LifeStage, ViewRecord
 from ivm_core.engine.tables import rows_at
 from ivm_core.errors import HistoryGone, UnknownViewError
 from ivm_core.maintain.session import Session
-from ivm_core.maintain.standing import Standing, standing, standings
+from ivm_core.maintain.standing import Standing, shown_table, standing, standings
 from ivm_core.plan.clock import CLOCK
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ def publish(session: Session, group: str, run_id: str, cut: Cut, views: Sequence
     reached = {view.name: now for view in views if view.group == group and (now := standing(session, view)) is not None}
     members = {view.name for view in session.catalog.views(group) if view.status is not LifeStage.CREATING}
     if members <= reached.keys() and not any(_is_past(now, cut) for now in reached.values()):
-        states = (TableVersion(name, now.table_id, now.state_version) for name, now in reached.items())
+        shown = {
+            view.name: shown_table(session, view, reached[view.name].table_id) for view in views if view.name in reached
+        }
+        states = (TableVersion(name, shown[name], now.state_version) for name, now in reached.items())
         session.catalog.publish_cut(group, run_id, tuple(states))
 
 
@@ -45,10 +48,16 @@ def read_published(session: Session, group: str) -> dict[str, DataFrame]:
 
 def _read(session: Session, view: ViewRecord, state: TableVersion) -> DataFrame:
     compiled, then = session.compiled(view), next(standings(session, view, state.version), None)
-    if then is None or (then.table_id, then.fingerprint) != (state.table_id, compiled.fingerprint):
+    same = then is not None and shown_table(session, view, then.table_id) == state.table_id
+    if then is None or not same or then.fingerprint != compiled.fingerprint:
         raise HistoryGone(
             f"{view.name} has another table or another query than when its group last published a cut. Run "
             f"`ivm maintain --group {view.group}`, which publishes the next one."
+        )
+    if not session.log(view.location).is_readable(state.version):
+        raise HistoryGone(
+            f"What group {view.group} published of {view.name} last is past the retention of its table. Run "
+            f"`ivm maintain --group {view.group}`, which publishes the next cut."
         )
     return rows_at(session.spark, view.location, state.version, compiled.visible_sql)
 

@@ -85,10 +85,11 @@ def finish(session: Session, view: ViewRecord, intent: Intent) -> None:
     session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
 
 
-def is_done(session: Session, view: ViewRecord, run_id: str) -> bool:
-    """Whether the run has brought the view somewhere before: tried again, it only goes on."""
-    attempts = session.catalog.history(view.name, ATTEMPTS)
-    return any(attempt.run_id == run_id and attempt.succeeded and attempt.number for attempt in attempts)
+def is_done(session: Session, view: ViewRecord, run_id: str | None, strategy: Strategy | None = None) -> bool:
+    """Whether the run has brought the view somewhere before, by this strategy or by any: tried again, it only goes on."""
+    attempts = session.catalog.history(view.name, ATTEMPTS) if run_id is not None else ()
+    done = (attempt for attempt in attempts if attempt.run_id == run_id and attempt.succeeded and attempt.number)
+    return any(strategy is None or attempt.strategy is strategy for attempt in done)
 
 
 def joined(back: MaintenanceReport | None, replay: MaintenanceReport) -> MaintenanceReport:

@@ -212,7 +212,7 @@ class Session:
         """How the engine reads a base table or an upstream view."""
         view = self.catalog.find_view(name)
         if view is not None:
-            log, compiled = self.log(view.location), self._compiled.as_registered(view)
+            log, compiled = self.log(view.location), self._compiled.of(view)
             return Relation(
                 name,
                 view.location,
@@ -275,7 +275,7 @@ class Session:
 
     def read(self, view: ViewRecord) -> DataFrame:
         """The view's rows as a reader sees them now."""
-        known = self._shown.get(view.name) == (view.location, self._compiled.as_registered(view).visible_sql)
+        known = self._shown.get(view.name) == (view.location, self._compiled.of(view).visible_sql)
         if not (known and table_exists(self.spark, view.name)) and not self.show(view):
             raise DriftError(
                 f"The state of {view.name} at {view.location} is missing, or left by another form of its query, and cannot be "

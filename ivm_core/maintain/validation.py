@@ -49,6 +49,7 @@ def validate_view(
         session.settings,
         measure_full=measure_full,
         approximate=compiled.approximate,
+        approximate_in_state=compiled.approximate_in_state,
         share=1.0 if measure_full or compiled.layout.one_group else _share(session, view),
         keys=compiled.layout.keys,
     )

@@ -25,12 +25,27 @@ from ivm_core.job.build import full_job
 from ivm_core.job.model import MaintenanceJob, WriteKind
 from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.current import as_compiled, locked, mark_built
-from ivm_core.maintain.decision import decide_to_run, full_instead, most_rows_moved, rows_changed_by_table
-from ivm_core.maintain.next_batch import begins_at, has_arrived, next_batch, next_number, not_before, same_tables
-from ivm_core.maintain.records import nothing_done, record_of, recovered, report_of
+from ivm_core.maintain.decision import (
+    decide_to_run,
+    first_decision,
+    full_instead,
+    most_rows_moved,
+    rows_changed_by_table,
+)
+from ivm_core.maintain.next_batch import (
+    begins_at,
+    has_arrived,
+    next_batch,
+    next_number,
+    not_before,
+    same_tables,
+    still_readable,
+)
+from ivm_core.maintain.records import nothing_done, record_of, report_of
 from ivm_core.maintain.repair import batch_in_place, way_to_repair
 from ivm_core.maintain.rewind import anew, finish, go_back, is_done, where_to
 from ivm_core.maintain.session import Session
+from ivm_core.maintain.settle import abandon, settle
 from ivm_core.maintain.standing import Standing, standing, tag_of
 from ivm_core.plan.clock import CLOCK
 from ivm_core.plan.definition import Policy
@@ -48,7 +63,7 @@ def build(
 ) -> MaintenanceReport:
     """Compute the whole state at the newest versions, or at a cut, as the view's next batch."""
     with locked(session, view) as view:
-        now = _settle(session, view)
+        now = settle(session, view)
         if now is not None and reason is Reason.FIRST_BUILD:
             return MaintenanceReport(view.name, Strategy.NOOP, Reason.ALREADY_CURRENT)
         view = as_compiled(session, view)
@@ -65,19 +80,20 @@ def maintain_view(
     """Bring the view to the cut, or find it there already. Raises IvmError; the view then stands where it stood."""
     started = WORK_CLOCK.now()
     with locked(session, view) as view:
-        now = _settle(session, view)
+        now = settle(session, view)
         unfinished = session.catalog.open_intents(view.name)
         if unfinished:
             view = as_compiled(session, view)
         if unfinished and now is not None and unfinished[0].strategy is Strategy.REWIND:
             finish(session, view, unfinished[0])
-            now = _settle(session, view)
+            now = settle(session, view)
         elif unfinished and now is not None:
             now = _finish(session, view, now, unfinished[0].batch, policy, run_id)
         if now is None:
-            return _full(session, view, None, cut, Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
+            return _full(session, view, None, cut, first_decision(session, view, policy), run_id)
         batch = next_batch(session, view, now, cut)
-        if has_arrived(session, view, now, batch) and policy is not Policy.FULL:
+        asked = policy is Policy.FULL and not is_done(session, view, run_id, Strategy.FULL)
+        if not asked and has_arrived(session, view, now, batch):
             return nothing_done(view, batch, now.number, WORK_CLOCK.now() - started)
         view = as_compiled(session, view)
         batch = replace(batch, fingerprint=view.fingerprint)
@@ -101,7 +117,7 @@ def rewind_view(
     than where it stands. Raises NotIncrementalError where its policy forbids that; the view then stands where it stood.
     """
     with locked(session, view) as view:
-        now = _settle(session, view)
+        now = settle(session, view)
         if now is None or is_done(session, view, run_id):
             return None
         view = as_compiled(session, view)
@@ -120,13 +136,13 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
     An open intent is abandoned: its batch would start from rows that differ.
     """
     with locked(session, view) as view:
-        now = _settle(session, view)
+        now = settle(session, view)
         if now is None:
             return _full(session, view, None, Cut(()), Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
         view = as_compiled(session, view)
         way = way_to_repair(session, view, now)
         if isinstance(way, MaintenanceJob):
-            _abandon(session, view)
+            abandon(session, view)
             try:
                 return _run(session, view, batch_in_place(session, view, now), MENDED, run_id, way)
             except DriftError as error:
@@ -138,20 +154,6 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
         return _full(session, view, now, cut, way, run_id)
 
 
-def _settle(session: Session, view: ViewRecord) -> Standing | None:
-    """Finish the bookkeeping of a batch whose process died after its commit; return where the view stands."""
-    now = standing(session, view)
-    for intent in session.catalog.open_intents(view.name):
-        if now is not None and now.number >= intent.number:
-            session.catalog.add_batch(recovered(intent), settle="applied")
-        elif intent.strategy is Strategy.REPAIR:
-            # What differed still does, and the next validation finds it.
-            session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
-    if now is not None:
-        mark_built(session, view)
-    return now
-
-
 def _finish(
     session: Session, view: ViewRecord, now: Standing, batch: Batch, policy: Policy | None, run_id: str | None
 ) -> Standing | None:
@@ -161,24 +163,19 @@ def _finish(
     where it begins, or has another plan: the next batch tells what that means.
     """
     if not same_tables(session, batch) or not begins_at(batch, now) or batch.fingerprint != view.fingerprint:
-        _abandon(session, view)
+        abandon(session, view)
         return now
     decision = decide_to_run(session, view, now, batch, policy)
     if decision.strategy is Strategy.FULL:
-        _abandon(session, view)  # the next batch is one for the cut, and may be another
+        abandon(session, view)  # the next batch is one for the cut, and may be another
         return now
     try:
         _run(session, view, batch, decision, run_id)
     except HistoryGone:
-        _abandon(session, view)
+        abandon(session, view)
     except QueryFails:
         return now  # it is abandoned already, and the next batch may have a result
-    return _settle(session, view)
-
-
-def _abandon(session: Session, view: ViewRecord) -> None:
-    for intent in session.catalog.open_intents(view.name):
-        session.catalog.settle_intent(view.view_id, intent.number, "abandoned")
+    return settle(session, view)
 
 
 def _full(
@@ -191,10 +188,14 @@ def _full(
     *,
     backwards: bool = False,
 ) -> MaintenanceReport:
-    """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned."""
-    _abandon(session, view)
+    """A batch that computes the whole state. It does not depend on the state before, so an open intent is abandoned.
+
+    Tables whose versions in the cut can be read no more are taken as they are now.
+    """
+    abandon(session, view)
     if CLOCK in view.tables:
         _ = session.spark  # its time zone is the batch's
+    cut = still_readable(session, cut)
     batch = replace(next_batch(session, view, None, cut), number=next_number(session, view, now))
     if now is not None and not backwards:
         # For a table that is still the same.
@@ -242,7 +243,7 @@ def _run(
         applied = _execute(session, spark, view, job, batch, tag, most)
     except ConcurrentCommit:
         # Another run committed this very batch, or a later one: then the view is where this batch would have brought it.
-        now = _settle(session, view)
+        now = settle(session, view)
         if now is None or now.number < batch.number:
             raise
         return MaintenanceReport(

@@ -117,9 +117,11 @@ def _approximate_difference(expected: str, actual: str, exact: Sequence[str], in
 
 
 def _unequal(name: str, difference: str, size: str) -> exp.Expr:
-    """The sum of differences is more than the tolerance of the sum of sizes; of sums past all numbers nothing is said."""
+    """The sum of differences is more than the tolerance of the sum of sizes, or of 1 where that is less, as numbers may add up
+    to nearly 0; of sums past all numbers nothing is said."""
     differing, whole = (exp.Sum(this=_column(_part(part, name))) for part in (difference, size))
-    allowed = exp.Mul(this=whole, expression=_double(exp.Literal.string(repr(RELATIVE_TOLERANCE))))
+    larger = exp.Greatest(this=whole.copy(), expressions=[_double(exp.Literal.string("1"))], ignore_nulls=True)
+    allowed = exp.Mul(this=larger, expression=_double(exp.Literal.string(repr(RELATIVE_TOLERANCE))))
     beyond = exp.GT(this=exp.Abs(this=differing), expression=allowed)
     finite = exp.LT(this=whole.copy(), expression=_double(exp.Literal.string("Infinity")))
     return exp.paren(exp.and_(beyond, finite))

@@ -44,9 +44,24 @@ def test_views(catalog: Catalog) -> None:
     assert catalog.views("hourly") == (first,)
     assert catalog.dependants("tpch.orders") == ("gold.a", "gold.b")
     assert catalog.dependants("gold.b") == ("gold.a",)
-    changed = replace(first, status=LifeStage.DRIFTED, columns=(), comment="x", schedule=None)
-    catalog.update_view(changed)
+    changed = replace(first, columns=(), comment="x", schedule=None)
+    catalog.update_view(replace(changed, status=LifeStage.DRIFTED))  # whose record may be one of before
     assert catalog.find_view("gold.b") == changed
+
+
+def test_a_view_that_was_dropped_meanwhile_stays_dropped(catalog: Catalog) -> None:
+    read_before = catalog.add_view(view("gold.v", status=LifeStage.CREATING))
+    catalog.remove_view("gold.v")
+    with pytest.raises(UnknownViewError):
+        catalog.update_view(read_before)
+    catalog.mark_built(read_before.view_id)
+    assert catalog.find_view("gold.v") is None
+
+
+def test_a_view_is_built_once(catalog: Catalog) -> None:
+    begun = catalog.add_view(view("gold.v", status=LifeStage.CREATING))
+    catalog.mark_built(begun.view_id)
+    assert catalog.view("gold.v").status is LifeStage.ACTIVE
 
 
 def test_same_sql_is_registered_once(catalog: Catalog) -> None:

@@ -57,3 +57,16 @@ def test_a_table_younger_than_the_instant_is_taken_as_it_is(engine: Engine, spar
     assert [dict(report.to_versions) for report in reports] == [{f"{schema}.t": 3}] * 2
     expected = spark.sql(QUERY.format(s=schema).replace(f"{schema}.t", f"{schema}.t VERSION AS OF 3"))
     assert not difference(engine.read(f"{schema}.two"), expected)
+
+
+def test_a_full_run_that_is_tried_again_computes_no_view_twice(engine: Engine, spark, schema: str) -> None:
+    spark.sql(f"INSERT INTO {schema}.t VALUES (3, 0)").collect()
+    first = engine.maintain([f"{schema}.one"], policy="full", run_id="r", cut=engine.cut())
+    again = engine.maintain(policy="full", run_id="r", cut=engine.cut())
+    assert [(report.strategy, report.reason) for report in (*first, *again)] == [
+        ("full", "requested"),
+        ("noop", "already_current"),
+        ("full", "requested"),
+    ]
+    other = engine.maintain(policy="full", run_id="s", cut=engine.cut())
+    assert [report.strategy for report in other] == ["full", "full"]

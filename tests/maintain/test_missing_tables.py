@@ -80,6 +80,24 @@ def test_a_state_that_is_away_is_said_to_be(spark, place):
         assert engine.read("away.n").collect() == [(3,)]
 
 
+def test_a_state_whose_log_cannot_be_read_stops_no_other_view(spark, place, tmp_path):
+    run(spark, f"INSERT INTO delta.`{tmp_path}/kept` VALUES (2)")
+    with place() as engine:
+        log = Path(engine.catalog.view("away.n").location, "_delta_log")
+        newest = max(log.glob("*.json"))
+        whole = newest.read_text()
+        newest.write_text('{"commitInfo":')
+        (log / f".{newest.name}.crc").unlink(missing_ok=True)
+    with place() as engine:
+        assert engine.pending(engine.cut()) == ("away.n", "away.o")
+        assert {found.view: found.status for found in engine.status()} == {"away.n": "broken", "away.o": "active"}
+        assert not next(check for check in engine.doctor() if check.name == "view away.n").ok
+        assert outcomes(engine) == [("away.n", "BASE_TABLE"), ("away.o", None)]
+        newest.write_text(whole)
+    with place() as engine:
+        assert outcomes(engine) == [("away.n", None), ("away.o", None)]
+
+
 def test_a_drop_that_dies_leaves_no_view_without_a_state(place, monkeypatch):
     def die(*_):
         raise RuntimeError("the process died")
