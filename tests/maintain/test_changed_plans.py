@@ -317,6 +317,12 @@ def test_the_views_of_a_group_are_read_as_it_published_them_last(place, spark, t
     assert {name: sorted(frame.collect()) for name, frame in found.items()} == before
     engine.drop("plans.w")
     assert list(engine.read_published(group)) == ["plans.v"]
+    shown = "SELECT id, count(*) AS n FROM plans.t GROUP BY id HAVING count(*) < {0}"
+    apply(engine, tmp_path, shown.format(5))  # over the same state
+    with pytest.raises(HistoryGone, match="ivm maintain --group"):
+        engine.read_published(group)
+    apply(engine, tmp_path, shown.format(3))
+    assert sorted(engine.read_published(group)["plans.v"].collect()) == before["plans.v"]
     apply(engine, tmp_path, "SELECT id, x FROM plans.t")
     with pytest.raises(HistoryGone, match="ivm maintain --group"):
         engine.read_published(group)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from deltalake import DeltaTable
 
 from ivm_core.cost.model import Reason, Strategy
-from ivm_core.errors import BaseTableError
+from ivm_core.errors import BaseTableError, NotIncrementalError
 from tests.bags import difference
 from tests.maintain.database import FEED, processes, run
 
@@ -114,8 +117,60 @@ def test_a_process_shows_what_another_one_has_given_a_column(place, spark):
     run(spark, "ALTER TABLE still.f ADD COLUMN c int", "INSERT INTO still.f VALUES (1, 1, 10, 7), (1, 1, 10, 8)")
     writer = place()
     writer.create("CREATE INCREMENTAL MATERIALIZED VIEW still.w AS SELECT c FROM still.f")
-    place().maintain()
+    place().maintain(run_id="all")
+    assert reader.validate("still.v").ok
+    assert reader.read_published(reader.catalog.view("still.v").group)["still.v"].columns == ["id", "g", "v", "c"]
     assert right(reader, spark, query)
+
+
+def test_a_process_knows_what_another_one_has_made_a_view_to_those_above(place, spark):
+    one = place()
+    define(one, "SELECT DISTINCT * FROM (SELECT * FROM still.f) AS f")
+    above = "SELECT g, count(*) AS n FROM still.v GROUP BY g"
+    one.create(f"CREATE INCREMENTAL MATERIALIZED VIEW still.above AS {above}")
+    run(spark, "ALTER TABLE still.f ADD COLUMN c int", "INSERT INTO still.f VALUES (1, 1, 10, 7), (1, 1, 10, 8)")
+    writer = place()
+    writer.create("CREATE INCREMENTAL MATERIALIZED VIEW still.w AS SELECT c FROM still.f")
+    writer.maintain()
+    run(spark, "INSERT INTO still.f VALUES (5, 1, 10, 7)")
+    writer.maintain(["still.v"])
+    (report,) = one.maintain(["still.above"])
+    assert (report.strategy, one.validate("still.above").ok) == ("incremental", True)
+    assert not difference(one.read("still.above"), spark.sql(above))
+    assert str(place().maintain(["still.above"])[0].strategy) == "noop"
+
+
+def test_a_refresh_takes_a_table_as_it_is_where_it_can_be_read_no_more_as_it_was(place, spark):
+    query = "SELECT f.id, d.name FROM still.d JOIN still.f ON d.g = f.g"
+    engine = place()
+    define(engine, query)
+    run(spark, "INSERT INTO still.d VALUES (1, 'uno')")
+    cut = engine.cut()
+    run(spark, "DELETE FROM still.f WHERE id = 1")
+    rewrite_files(spark)
+    (report,) = engine.maintain(cut=cut)
+    assert (report.strategy, report.reason) == ("full", "history_gone")
+    assert right(engine, spark, query)
+
+
+def test_a_view_whose_log_no_longer_tells_of_its_last_batch_is_refreshed(place, spark):
+    query = "SELECT g, sum(v) AS s FROM still.f GROUP BY g"
+    view = define(place(), query)
+    state = f"delta.`{view.location}`"
+    run(
+        spark,
+        f"ALTER TABLE {state} SET TBLPROPERTIES ('a' = 'b')",
+        f"ALTER TABLE {state} SET TBLPROPERTIES ('a' = 'c')",
+    )
+    DeltaTable(view.location).create_checkpoint()
+    for old in sorted(Path(view.location, "_delta_log").glob("*.json"))[:-1]:
+        old.unlink()
+    with pytest.raises(NotIncrementalError, match="no longer holds the commit of its last batch"):
+        place().maintain(policy="incremental_strict")
+    (report,) = place().maintain()
+    assert (report.strategy, report.reason) == ("full", "history_gone")
+    assert right(place(), spark, query)
+    assert str(place().maintain()[0].strategy) == "noop"
 
 
 def test_a_view_is_not_compared_in_another_time_zone(place, spark):
