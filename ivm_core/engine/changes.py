@@ -180,7 +180,8 @@ class ChangeCache:
                 same = changes.netted and netted.num_rows == whole.here.num_rows
                 return ChangedRows(whole if same else held(self.spark, netted), netted=True)
         projected = whole.frame.select(*selected(relation, wanted), WEIGHT)
-        return ChangedRows(replace(whole, made=net(projected, relation, wanted)), netted=True)
+        # Its values are not those of other columns' changes: they prune what is joined with it.
+        return ChangedRows(replace(whole, made=net(projected, relation, wanted), values={}), netted=True)
 
     def close(self) -> None:
         """Release the kept changes and snapshots; the cache may be used again."""
