@@ -22,12 +22,14 @@ def publish(session: Session, group: str, run_id: str, cut: Cut, views: Sequence
 
     A run of some views tells nothing of the group's others, and one that is tried again late may find views past its cut.
     """
-    reached = {view.name: now for view in views if view.group == group and (now := standing(session, view)) is not None}
-    members = {view.name for view in session.catalog.views(group) if view.status is not LifeStage.CREATING}
+    # As they are registered by now: a batch of this run may have given a view other columns.
+    registered = {view.name: view for view in session.catalog.views(group)}
+    named = {view.name for view in views if view.group == group}
+    found = ((name, standing(session, view)) for name, view in registered.items() if name in named)
+    reached = {name: now for name, now in found if now is not None}
+    members = {name for name, view in registered.items() if view.status is not LifeStage.CREATING}
     if members <= reached.keys() and not any(_is_past(now, cut) for now in reached.values()):
-        shown = {
-            view.name: shown_table(session, view, reached[view.name].table_id) for view in views if view.name in reached
-        }
+        shown = {name: shown_table(session, registered[name], now.table_id) for name, now in reached.items()}
         states = (TableVersion(name, shown[name], now.state_version) for name, now in reached.items())
         session.catalog.publish_cut(group, run_id, tuple(states))
 

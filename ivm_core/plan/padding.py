@@ -137,6 +137,12 @@ def _compared(node: exp.Expr, lengths: Lengths) -> exp.Expr:
             left, *listed = _of_one_length([left, *listed], lengths)
             node.set("this", left)
             node.set("expressions", listed)
+        case exp.DecodeCase(expressions=[left, *others]) if _is_char(left, lengths):
+            places = range(0, len(others) - 1, 2)  # of what it is compared with; the last may be the default
+            left, *padded = _of_one_length([left, *(others[place] for place in places)], lengths)
+            for place, value in zip(places, padded, strict=True):
+                others[place] = value
+            node.set("expressions", [left, *others])
         case exp.Case(this=exp.Expr() as left, args={"ifs": cases}) if _is_char(left, lengths):
             for case in cases:  # padded when it is visited itself
                 case.set("this", exp.EQ(this=left.copy(), expression=as_operand(case.this)))

@@ -10,6 +10,7 @@ import pytest
 from ivm_airflow.deployment import note_documented
 from ivm_airflow.links import ReportLink
 from ivm_airflow.slug import report_name, slug
+from ivm_airflow.web import visits
 from ivm_airflow.web.run_reports import reported
 from ivm_airflow.web.store import Store
 
@@ -171,6 +172,7 @@ def test_data_docs_of_a_group_that_is_gone_stay_its_own(site, deployment, monkey
 
 def test_data_docs_of_nobody_knows_whom_are_for_nobody(site, store, monkeypatch):
     monkeypatch.setattr(type(store), "activity", lambda _: ())
+    monkeypatch.setattr(visits, "documented", frozenset)
     assert site.client("viewer").get("/ivm/data-docs/index.html").status_code == 404
 
 

@@ -45,6 +45,7 @@ SELECT t FROM s.l UNION ALL SELECT c FROM s.p | CONCAT(c)
 SELECT c = 'ab' AS x FROM (SELECT c FROM s.p UNION ALL SELECT t FROM s.l) | x = p_c = 'ab   '
 SELECT equal_null(c, 'ab') AS x FROM s.p | x = EQUAL_NULL(c, 'ab   ')
 SELECT c IN ('ab', NULL) AS x FROM s.p | x = c IN ('ab   ', NULL)
+SELECT decode(c, 'ab', 'x', 'cd', 'y', 'z') AS x FROM s.p | x = DECODE(c, 'ab   ', 'x', 'cd   ', 'y', 'z')
 SELECT 'ab' IN (c) AS x FROM s.p | x = 'ab' IN (CONCAT(c))
 SELECT CASE b OR id = 1 WHEN FALSE THEN c ELSE 'x' END AS x FROM s.p | CASE b OR id = 1 WHEN FALSE THEN c ELSE 'x' END
 SELECT CASE c WHEN 'a' OR b THEN 1 END AS x FROM s.p | WHEN c = ('a' OR b) THEN 1
