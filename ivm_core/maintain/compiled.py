@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import DefinitionError, SchemaChangedError
@@ -24,7 +24,7 @@ class CompiledViews:
     def of(self, view: ViewRecord) -> CompiledView:
         """The view's plan and layout. Raises SchemaChangedError where its query is wrong over what it reads now."""
         known = self._known.get(view.view_id)
-        if known is not None and known[2].fingerprint != view.fingerprint and self.is_of_before(view, known[1]):
+        if known is not None and known[2].fingerprint != view.fingerprint and self.is_of_before(view):
             known = None  # another process gave the view another plan, as a table of its has other columns
         if known is None or known[0] != view.sql:
             try:
@@ -40,11 +40,11 @@ class CompiledViews:
             known = self._known[view.view_id] = view.sql, schemas, compiled
         return known[2]
 
-    def is_of_before(self, view: ViewRecord, names: Iterable[str]) -> bool:
-        """Whether some of these, which the view reads, have other columns or types than when it was compiled."""
+    def is_of_before(self, view: ViewRecord) -> bool:
+        """Whether something that the view reads has other columns, types or keys than when it was compiled."""
         known = self._known.get(view.view_id)
         try:
-            return known is not None and any(self._schema(name) != known[1].get(name) for name in names)
+            return known is not None and any(self._schema(name) != schema for name, schema in known[1].items())
         except DefinitionError:  # it is gone
             return True
 

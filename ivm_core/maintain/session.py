@@ -265,12 +265,8 @@ class Session:
         return self._compiled.of(view)
 
     def follow_columns(self, view: ViewRecord) -> None:
-        """Compile the view anew at the next use where another process gave a view below it other columns since.
-
-        Those of base tables are read from their logs (``columns.check_columns``).
-        """
-        below = [name for name in view.tables if self.catalog.find_view(name) is not None]
-        if self._compiled.is_of_before(view, below):
+        """Compile the view anew at the next use where what it reads was registered with other columns or keys since."""
+        if self._compiled.is_of_before(view):
             self.forget(view.view_id)
 
     def read(self, view: ViewRecord) -> DataFrame:
