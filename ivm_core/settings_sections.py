@@ -33,7 +33,7 @@ def _known_master(master: str) -> str:
 
 
 class SparkSettings(BaseModel):
-    """How Spark is reached and sized. ``shuffle_partitions`` None: chosen from the size of the batch."""
+    """How Spark is reached and sized. ``shuffle_partitions`` None: as many as cores on ``local[…]``, else Spark's own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 

@@ -28,9 +28,9 @@ def instant_of(version: int) -> datetime:
     return _EPOCH + version * _MICROSECOND
 
 
-def is_ahead(instant: datetime) -> bool:
+def is_ahead(instant: datetime, now: datetime) -> bool:
     """Whether an instant is in the future: time never goes back, and views of the time would stand still until then."""
-    return instant > datetime.now(UTC) + _CLOCKS_DIFFER
+    return instant > now + _CLOCKS_DIFFER
 
 
 def clock_range(read: Collection[str], start: TableVersion | None, version: int, zone: str | None) -> TableRange:

@@ -28,7 +28,7 @@ def write_jobs(engine: Engine, project: Path, out: Path) -> tuple[list[str], lis
         except UnknownTableError:
             left_out.append(file.name)
             continue
-        # Percent-encoded, since a quoted view name may hold anything but a path separator.
+        # Percent-encoded, whatever names may come to hold.
         name = quote(explanation.view, safe=". ")
         try:
             out.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,7 @@ def parse_instant(value: str) -> datetime:
         instant = instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise typer.BadParameter("use ISO 8601, as in 2026-05-31T06:00:00Z") from None
-    if is_ahead(instant):
+    if is_ahead(instant, datetime.now(UTC)):
         raise typer.BadParameter("the time is in the future: use one of the past, or none for now")
     return instant
 

@@ -237,7 +237,7 @@ class Engine:
 
 def _not_ahead(as_of: datetime | None) -> datetime | None:
     """The instant. Raises SettingsError for the future."""
-    if as_of is not None and is_ahead(in_utc(as_of)):
+    if as_of is not None and is_ahead(in_utc(as_of), datetime.now(UTC)):
         raise SettingsError(
             f"as_of is in the future: {in_utc(as_of).isoformat(sep=' ', timespec='seconds')}. Nothing was changed. Give an "
             "instant that has passed (without an offset: UTC), or none for now."

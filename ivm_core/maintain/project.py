@@ -1,7 +1,7 @@
 """Keep a folder of SQL files, the catalogue and the manifest in step.
 
 ``<project>/tables/*.sql`` holds one CREATE TABLE each, ``<project>/views/*.sql`` one view definition each,
-``<project>/expectations/*.json`` what users state of a view's rows.
+``<project>/expectations/*.json`` and ``*.py`` what users state of a view's rows.
 """
 
 from __future__ import annotations

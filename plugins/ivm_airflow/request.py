@@ -164,6 +164,6 @@ def _instant(value: Any) -> datetime | None:
         raise Permanent(
             f"`as_of` must be an ISO 8601 date and time, such as 2026-11-21T10:00:00Z; it is {value!r:.80}."
         ) from None
-    if is_ahead(instant):
+    if is_ahead(instant, datetime.now(UTC)):
         raise Permanent(f"`as_of` must not be in the future; it is {value!r:.80}. Leave it empty for now.")
     return instant
