@@ -42,8 +42,9 @@ class IvmError(Exception):
     exit_code = 1
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+        # A row's text may hold the character 0, and what keeps messages, as PostgreSQL, may not.
+        self.message = message.replace("\0", "\ufffd")
+        super().__init__(self.message)
 
 
 class DefinitionError(IvmError):

@@ -13,7 +13,7 @@ from deltalake.exceptions import TableNotFoundError
 
 from ivm_core.batch.model import Commit
 from ivm_core.engine.location import local_path, normalize_location
-from ivm_core.engine.log_by_spark import SparkLog
+from ivm_core.engine.log_by_spark import SparkLog, TableMissing
 from ivm_core.engine.log_entries import read_entries
 from ivm_core.engine.opened import open_at, open_newest
 from ivm_core.errors import BaseTableError
@@ -47,13 +47,13 @@ class TableLog:
 
     @classmethod
     def exists(cls, location: str, spark: Any = None) -> bool:
-        """True where a Delta table is at the location."""
+        """True where a Delta table is at the location. Raises BaseTableError where the store does not tell."""
         path = local_path(location)
         if path is not None:
             return any((path / "_delta_log").glob("*.json")) or (path / "_delta_log" / "_last_checkpoint").exists()
         try:
             cls(location, spark).version()
-        except BaseTableError:
+        except TableMissing:
             return False
         return True
 
@@ -226,8 +226,8 @@ class TableLog:
         try:
             return deltalake.DeltaTable(self.location) if path is None else open_newest(path)
         except TableNotFoundError as error:
-            raise BaseTableError(f"there is no Delta table at {self.location}") from error
-        except deltalake.exceptions.DeltaError as error:
+            raise TableMissing(f"there is no Delta table at {self.location}") from error
+        except (deltalake.exceptions.DeltaError, OSError) as error:
             raise BaseTableError(f"the Delta log at {self.location} cannot be read: {error}") from error
 
 

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import deltalake
+from pyspark.errors import AnalysisException
 from sqlglot import exp
 
+from ivm_core.engine.location import local_path
 from ivm_core.errors import BaseTableError
+
+
+class TableMissing(BaseTableError):
+    """There is no Delta table, as opposed to one that cannot be read at the moment."""
+
+
+@lru_cache(maxsize=1024)
+def only_spark_reaches(location: str) -> bool:
+    """Whether this process cannot ask the store itself: the keys, or the addresses, are the Spark session's alone."""
+    if local_path(location) is not None:
+        return False
+    try:
+        deltalake.DeltaTable(location)
+    except OSError:
+        return True
+    except deltalake.exceptions.DeltaError:  # which it said of the store's answer
+        return False
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +48,10 @@ class SparkLog:
         self._location = location
         try:
             self._detail = self._describe("detail").collect()[0]
-        except Exception as error:
-            raise BaseTableError(f"there is no Delta table at {location}: {_first_line(error)}") from error
+        except AnalysisException as error:
+            raise TableMissing(f"there is no Delta table at {location}: {_first_line(error)}") from error
+        except Exception as error:  # the store, or the cluster, does not answer
+            raise BaseTableError(f"the Delta log at {location} cannot be read: {_first_line(error)}") from error
         self._version = int(self._history(1)[0]["version"])
 
     def version(self) -> int:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ivm_core.catalog.catalog import Catalog
-from ivm_core.catalog.model import ViewRecord
+from ivm_core.catalog.model import TableRecord, ViewRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.engine.changes import ChangeCache
 from ivm_core.engine.log import TableLog
+from ivm_core.engine.log_by_spark import only_spark_reaches
 from ivm_core.engine.model import Relation
 from ivm_core.engine.session import open_session, prepare_session
 from ivm_core.engine.slices import Expected
 from ivm_core.engine.tables import register_table, register_view, select_as_written, table_exists
-from ivm_core.errors import BaseTableError, DriftError, InvalidNameError, SchemaChangedError, UnknownTableError
+from ivm_core.errors import BaseTableError, DriftError, InvalidNameError, UnknownTableError
 from ivm_core.job.build import batch_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.facts import TableFacts
@@ -47,6 +47,7 @@ class Session:
         self.catalog = catalog
         self._given = spark
         self._spark: SparkSession | None = None
+        self._named = False  # whether it knows the tables and views by their names
         self._opening = threading.RLock()
         self._compiled = CompiledViews(self.schema)
         self._changes: ChangeCache | None = None
@@ -72,16 +73,19 @@ class Session:
         # Where it is another's, its owner may read what is here by name.
         return self.spark_with_names if opened is self._given else opened
 
-    @cached_property
+    @property
     def spark_with_names(self) -> SparkSession:
         """The Spark session, told of all known tables and views: a second or two that batches do without."""
-        for table in self.catalog.tables():
-            register_table(self.spark, table.name, table.location)
-        for view in self.catalog.views():
-            if view.status != "creating":
-                with suppress(SchemaChangedError):  # it alone is unknown
+        with self._opening:  # as ``spark``, which may ask for the names: one thread does both
+            spark = self.spark
+            if not self._named:
+                for table in self.catalog.tables():
+                    with suppress(BaseTableError):  # it alone is unknown
+                        register_table(spark, table.name, table.location)
+                for view in (view for view in self.catalog.views() if view.status != "creating"):
                     self.show(view)
-        return self.spark
+                self._named = True
+            return spark
 
     @property
     def spark_if_open(self) -> SparkSession | None:
@@ -149,7 +153,11 @@ class Session:
 
     def log(self, location: str) -> TableLog:
         """The Delta log of a table."""
-        return TableLog(location, self._spark)
+        return TableLog(location, self._reader_of(location))
+
+    def _reader_of(self, location: str) -> SparkSession | None:
+        """Spark where it is open, or is needed to reach the place."""
+        return self.spark if self._spark is None and only_spark_reaches(location) else self._spark
 
     def table_log(self, name: str) -> TableLog:
         """The log of what a view reads. A base table's is opened once in a block of shared reads: the cut fixes its end."""
@@ -162,7 +170,7 @@ class Session:
 
     def has_table(self, location: str) -> bool:
         """True where a Delta table is at the location."""
-        return TableLog.exists(location, self._spark)
+        return TableLog.exists(location, self._reader_of(location))
 
     def base_log(self, name: str) -> TableLog:
         """The log of a base table or of an upstream view's state. Raises BaseTableError where its Delta table is gone."""
@@ -179,12 +187,13 @@ class Session:
         view = self.catalog.find_view(name)
         if view is not None:
             return view.location
+        return self._base_table(name).location
+
+    def _base_table(self, name: str) -> TableRecord:
         table = self.catalog.table(name)
         if table is None:
-            raise BaseTableError(
-                f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
-            )
-        return table.location
+            raise BaseTableError(f"{name} is not in the catalogue: Engine.register_table or `ivm apply` registers it.")
+        return table
 
     def schema(self, name: str) -> TableSchema:
         """What a plan may know of a base table or an upstream view. Raises UnknownTableError."""
@@ -222,11 +231,7 @@ class Session:
                 self._facts_of(name).rows,
                 compiled.layout.row_wise,
             )
-        table = self.catalog.table(name)
-        if table is None:
-            raise BaseTableError(
-                f"{name} is not in the catalogue. Register it with Engine.register_table or `ivm apply`."
-            )
+        table = self._base_table(name)
         return Relation(
             name, table.location, self.table_log(name).table_id(), columns_of(table), None, self._facts_of(name).rows
         )
