@@ -118,17 +118,21 @@ class OpenedByOthers:
 
 
 @pytest.mark.parametrize(
-    "setting",
+    ("setting", "right", "wrong"),
     [
-        "spark.sql.files.ignoreMissingFiles",
-        "spark.sql.files.ignoreCorruptFiles",
-        "spark.sql.parser.escapedStringLiterals",
+        ("spark.sql.files.ignoreMissingFiles", "false", "True"),
+        ("spark.sql.files.ignoreCorruptFiles", "false", "True"),
+        ("spark.sql.parser.escapedStringLiterals", "false", "True"),
+        ("spark.sql.ansi.doubleQuotedIdentifiers", "false", "true"),
+        ("spark.sql.ansi.relationPrecedence", "false", "true"),
+        ("spark.sql.legacy.setopsPrecedence.enabled", "false", "true"),
+        ("spark.sql.parquet.outputTimestampType", "INT96", "TIMESTAMP_MILLIS"),
     ],
 )
-def test_a_session_in_which_views_would_be_wrong_is_refused(setting: str) -> None:
-    session.prepare_session(OpenedByOthers(**{setting: "false"}), Settings())  # type: ignore[arg-type]
+def test_a_session_in_which_views_would_be_wrong_is_refused(setting: str, right: str, wrong: str) -> None:
+    session.prepare_session(OpenedByOthers(**{setting: right}), Settings())  # type: ignore[arg-type]
     with pytest.raises(EnvironmentProblem, match=setting):
-        session.prepare_session(OpenedByOthers(**{setting: "True"}), Settings())  # type: ignore[arg-type]
+        session.prepare_session(OpenedByOthers(**{setting: wrong}), Settings())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
