@@ -31,6 +31,7 @@ from ivm_core.engine.split_state import MOST_BYTES, MOST_HELD, Apart, decoded_by
 from ivm_core.plan.nodes import WEIGHT
 
 _ROWS_OF_A_FILE = 1_000_000
+_BYTES_OF_A_FILE = 64 << 20  # of those that are put together, where as many rows have fewer
 _WRITERS = 4  # files written at a time
 _ROWS_OF_A_GROUP = 256 * 1024
 _LONGEST_TEXT = 32  # characters of a string in a file's statistics, as Delta has it
@@ -96,7 +97,9 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
         return False
     rows = stored_rows((folder / path for path, _ in found), schema).to_table()
     now, version = time.time_ns() // 1_000_000, int(table.version())
-    written = _write(folder, "part", _slices(rows), now)
+    # Narrow rows: a file of the usual number of them would be a small one again.
+    most = max(_ROWS_OF_A_FILE, rows.num_rows * _BYTES_OF_A_FILE // sum(size for _, size in found))
+    written = _write(folder, "part", _slices(rows, most), now)
     metrics = {"numAddedFiles": len(written), "numRemovedFiles": len(found)}
     actions = [
         {"commitInfo": _commit_info(now, version, "OPTIMIZE", metrics)},
@@ -116,8 +119,8 @@ def _changes(old: pa.Table, new: pa.Table) -> pa.Table:
     return viewed(net, old.schema.types).append_column(CHANGE_TYPE, kinds)
 
 
-def _slices(rows: pa.Table) -> list[Callable[[], pa.Table]]:
-    return [partial(rows.slice, start, _ROWS_OF_A_FILE) for start in range(0, rows.num_rows, _ROWS_OF_A_FILE)]
+def _slices(rows: pa.Table, most: int = _ROWS_OF_A_FILE) -> list[Callable[[], pa.Table]]:
+    return [partial(rows.slice, start, most) for start in range(0, rows.num_rows, most)]
 
 
 def _write(

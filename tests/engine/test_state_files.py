@@ -330,6 +330,14 @@ def test_files_are_put_together_without_a_change(by_spark: str) -> None:
     assert not opened(by_spark).compact(1 << 20), "one file is as few as can be"
 
 
+def test_files_of_narrow_rows_are_put_together_by_their_bytes(by_spark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of as many rows as a file usually has they would be small again, and put together for ever."""
+    monkeypatch.setattr(state_files, "_ROWS_OF_A_FILE", 1)
+    assert len(files(by_spark)) > 1
+    assert opened(by_spark).compact(1 << 20)
+    assert len(files(by_spark)) == 1
+
+
 @pytest.mark.spark
 def test_days_of_old_are_those_of_the_new_calendar_whatever_the_session_takes_them_for(spark, location: str) -> None:
     old = rows(50).set_column(2, "day", pa.array([date(1500, 2, 10)]))
