@@ -73,7 +73,7 @@ def test_a_query_reads_views_as_they_are_registered_now(session: Session, monkey
             return text
 
     looked_at: list[str] = []
-    session.__dict__["spark_with_names"] = Told()
+    monkeypatch.setattr(Session, "spark_with_names", Told())
     monkeypatch.setattr(Session, "read", lambda _, view: looked_at.append(view.name))
     text = "SELECT * FROM s.above AS a, (SELECT g FROM S.Below) AS b, s.t"
     assert str(session.query(text)).startswith("SELECT * FROM s.above")
