@@ -119,7 +119,8 @@ def _changes(old: pa.Table, new: pa.Table) -> pa.Table:
     return viewed(net, old.schema.types).append_column(CHANGE_TYPE, kinds)
 
 
-def _slices(rows: pa.Table, most: int = _ROWS_OF_A_FILE) -> list[Callable[[], pa.Table]]:
+def _slices(rows: pa.Table, most: int = 0) -> list[Callable[[], pa.Table]]:
+    most = most or _ROWS_OF_A_FILE
     return [partial(rows.slice, start, most) for start in range(0, rows.num_rows, most)]
 
 
