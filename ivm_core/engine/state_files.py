@@ -99,7 +99,7 @@ def put_together(folder: Path, table: deltalake.DeltaTable, schema: pa.Schema, b
     now, version = time.time_ns() // 1_000_000, int(table.version())
     # Narrow rows: a file of the usual number of them would be a small one again.
     most = max(_ROWS_OF_A_FILE, rows.num_rows * _BYTES_OF_A_FILE // sum(size for _, size in found))
-    written = _write(folder, "part", _slices(rows, most), now)
+    written = _write(folder, "part", _slices(rows, most), now, most=most)
     metrics = {"numAddedFiles": len(written), "numRemovedFiles": len(found)}
     actions = [
         {"commitInfo": _commit_info(now, version, "OPTIMIZE", metrics)},
@@ -125,13 +125,21 @@ def _slices(rows: pa.Table, most: int = 0) -> list[Callable[[], pa.Table]]:
 
 
 def _write(
-    folder: Path, prefix: str, parts: Sequence[Callable[[], pa.Table]], now: int, at_a_time: int = _WRITERS
+    folder: Path,
+    prefix: str,
+    parts: Sequence[Callable[[], pa.Table]],
+    now: int,
+    at_a_time: int = _WRITERS,
+    most: int = 0,
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Write the parts' rows as files, some parts at a time; of each file what its action says, and its statistics."""
+    """Write the parts' rows as files, some parts at a time; of each file what its action says, and its statistics.
+
+    ``most``: rows of a file, 0 for the usual number.
+    """
     folder.mkdir(exist_ok=True)
 
     def write(part: Callable[[], pa.Table]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        return [_written(folder, prefix, rows(), now) for rows in _slices(part())]
+        return [_written(folder, prefix, rows(), now) for rows in _slices(part(), most)]
 
     if len(parts) < 2:
         return [file for part in parts for file in write(part)]
