@@ -38,29 +38,24 @@ def opened_engine(placed: Placed | None = None) -> Iterator[Engine]:
         if settings.log_level is not None:
             logging.getLogger("ivm_core").setLevel(settings.log_level)
 
-        place = placed or with_connection
+        wrong: Permanent | None = None
+        try:  # how many views go at once, and the time zone, are asked before there is a session
+            settings = (placed or with_connection)(settings)
+        except Permanent as error:
+            wrong = error  # fails what needs Spark, and leaves the report its way
 
         def connect() -> SparkSession:
-            sessions.append(open_session(place(settings)))
+            if wrong is not None:
+                raise wrong
+            sessions.append(open_session(settings))
             return sessions[0]
 
         try:
-            with Engine.open(spark=connect, settings=_placed_if_right(settings, place)) as engine:
+            with Engine.open(spark=connect, settings=settings) as engine:
                 yield engine
         finally:
             for session in sessions:
                 session.stop()
-
-
-def _placed_if_right(settings: Settings, place: Placed) -> Settings:
-    """The settings with the Spark to use: how many views go at once and the time zone are asked before there is a session.
-
-    A connection that is wrong fails what needs Spark, and leaves the report its way.
-    """
-    try:
-        return place(settings)
-    except Permanent:
-        return settings
 
 
 def reports_folder() -> Path:

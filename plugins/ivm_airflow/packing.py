@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -94,22 +94,21 @@ def with_earlier_tries(engine: Engine, reports: list[dict[str, Any]], run_id: st
     """The reports, with the batches that an earlier try of the same run made where this one found nothing left to do."""
     joined = []
     for report in reports:
-        done = None
-        if not report["error"] and report["strategy"] == "noop":
-            batches = engine.history(report["view"], 10)
-            done = next(
-                (batch for batch in batches if batch.run_id == run_id and batch.succeeded and batch.number), None
-            )
+        left = not report["error"] and report["strategy"] == "noop"
+        done = next(_batches_of(engine, report["view"], run_id), None) if left else None
         joined.append(pack_batch(done) if done is not None and done.strategy != "noop" else report)
     return joined
 
 
 def earlier_repairs(engine: Engine, views: Iterable[str], run_id: str) -> dict[str, dict[str, Any]]:
     """The repairs of views that an earlier try of the same run made, as ``pack_report`` tells of them."""
-    found = {}
-    for view in sorted(views):
-        for batch in engine.history(view, 10):
-            if batch.run_id == run_id and batch.succeeded and batch.reason == "repaired":
-                found[view] = pack_batch(batch)
-                break
-    return found
+    repairs = {
+        view: next((batch for batch in _batches_of(engine, view, run_id) if batch.reason == "repaired"), None)
+        for view in sorted(views)
+    }
+    return {view: pack_batch(batch) for view, batch in repairs.items() if batch is not None}
+
+
+def _batches_of(engine: Engine, view: str, run_id: str) -> Iterator[BatchRecord]:
+    """The view's batches that a run committed, the newest first."""
+    return (batch for batch in engine.history(view, 10) if batch.run_id == run_id and batch.succeeded and batch.number)

@@ -11,7 +11,8 @@ from typing import Any
 from ivm_airflow.slug import dag_id, report_name
 
 Entry = dict[str, Any]
-TROUBLES = ("unfinished", "failed", "uncompared", "drifted", "unmet")  # any of which fails a run
+OF_VIEWS = ("failed", "uncompared", "drifted", "unmet")
+TROUBLES = ("unfinished", *OF_VIEWS)  # any of which fails a run
 _NUMBERS = ("ok", *TROUBLES, "seconds", "rows_changed")
 
 

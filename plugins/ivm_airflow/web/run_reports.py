@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ivm_airflow.deployment import reports_folder
-from ivm_airflow.report import TROUBLES
+from ivm_airflow.report import OF_VIEWS
 from ivm_airflow.slug import SAFE, dag_id, report_name, slug
 
 LISTED = 50
@@ -100,7 +100,7 @@ def _read(file: Path) -> RunReport | None:
             rows_changed=int(document["rows_changed"]),
             seconds=float(document["seconds"]),
             full_seconds=sum(full) if full and len(full) == len(views) else None,
-            wrong=tuple(sorted({name for trouble in TROUBLES[1:] for name in document.get(trouble, ())})),
+            wrong=tuple(sorted({name for trouble in OF_VIEWS for name in document.get(trouble, ())})),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
