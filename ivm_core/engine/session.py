@@ -68,17 +68,28 @@ SESSION_CONF = {
     # environment and the session have by that name, secrets among them, and a view would show it.
     "spark.sql.variable.substitute": "false",
 }
-# Settings of others that would make a view wrong without a word, and how.
+# Settings of others that would make a view wrong without a word: the value that does, and how.
 _HARMFUL = {
-    "spark.sql.files.ignoreMissingFiles": "the rows of files that are gone would be left out",
-    "spark.sql.files.ignoreCorruptFiles": "the rows of files that cannot be read would be left out",
-    "spark.sql.parser.escapedStringLiterals": "rows would be looked up by other texts where these hold a quote or a backslash",
-    "spark.sql.ansi.doubleQuotedIdentifiers": "what a query has in double quotes would be a column to Spark and a text here",
-    "spark.sql.ansi.relationPrecedence": "a JOIN after a comma would bind to other tables here than to Spark",
-    "spark.sql.legacy.setopsPrecedence.enabled": "UNION, EXCEPT and INTERSECT would go together here otherwise than to Spark",
-    "spark.sql.parquet.outputTimestampType": "files that Spark writes would hold instants without their microseconds",
+    "spark.sql.files.ignoreMissingFiles": ("true", "the rows of files that are gone would be left out"),
+    "spark.sql.files.ignoreCorruptFiles": ("true", "the rows of files that cannot be read would be left out"),
+    "spark.sql.parser.escapedStringLiterals": (
+        "true",
+        "rows would be looked up by other texts where these hold a quote or a backslash",
+    ),
+    "spark.sql.ansi.doubleQuotedIdentifiers": (
+        "true",
+        "what a query has in double quotes would be a column to Spark and a text here",
+    ),
+    "spark.sql.ansi.relationPrecedence": ("true", "a JOIN after a comma would bind to other tables here than to Spark"),
+    "spark.sql.legacy.setopsPrecedence.enabled": (
+        "true",
+        "UNION, EXCEPT and INTERSECT would go together here otherwise than to Spark",
+    ),
+    "spark.sql.parquet.outputTimestampType": (
+        "timestamp_millis",
+        "files that Spark writes would hold instants without their microseconds",
+    ),
 }
-_HARMFUL_VALUES = {"spark.sql.parquet.outputTimestampType": "timestamp_millis"}  # of the others: true
 # By these, instants and days of files that Spark did not write, or of old, are others for it than for this process. Each
 # with its usual value and that one.
 _OTHER_DAYS = {
@@ -137,9 +148,8 @@ def prepare_session(spark: SparkSession, settings: Settings) -> None:
 
 def _check_readings(spark: SparkSession) -> None:
     """Refuse settings by which the session reads other rows or texts than are there, and note whose days those of files are."""
-    for key, harm in _HARMFUL.items():
-        value = str(spark.conf.get(key, None)).lower()
-        if value == _HARMFUL_VALUES.get(key, "true"):
+    for key, (value, harm) in _HARMFUL.items():
+        if str(spark.conf.get(key, None)).lower() == value:
             raise EnvironmentProblem(
                 f"In the Spark session {key} is {value}: {harm}, and views would be wrong. Nothing was changed. Take the "
                 "setting away, or give the views a session without it."
