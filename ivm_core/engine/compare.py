@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
@@ -93,11 +93,11 @@ def compare(
                 stored = cache.snapshots.stored(scratch, applied.state_version)
             else:
                 stored = _compute(bindings, job, Sources(batch, relations, cache))
-            condition = None
-            found = cache.snapshots.stored(view.location, state_version)
+            found, condition = None, None
             if share < 1 and view.row_wise:
+                found = cache.snapshots.stored(view.location, state_version)
                 condition = _sampled(stored, found, keys, share, batch.number)
-            if condition is not None:
+            if found is not None and condition is not None:
                 coverage, stored, found = share, stored.where(condition), found.where(condition)
                 bindings.bind(_FOUND, found)
                 view_side = bindings.run(visible_sql, {STATE_TABLE: bindings.view(_FOUND)})
@@ -110,6 +110,7 @@ def compare(
             bindings.bind(_ACTUAL, _comparable(view_side, view.columns))
             outcome = _judge(bindings, view_side.dtypes, approximate, settings.limits.sample_rows)
             if not outcome.same and approximate_in_state and view.row_wise:
+                found = cache.snapshots.stored(view.location, state_version) if found is None else found
                 outcome = _unless_alike(bindings, stored, found, approximate_in_state, outcome)
         finally:
             if measure_full:
@@ -188,23 +189,26 @@ def _unless_alike(
     bindings.bind(_EXPECTED_STATE, query)
     bindings.bind(_ACTUAL_STATE, found.select(*(quoted(name) for name in names)))
     difference = bag_difference(_EXPECTED_STATE, _ACTUAL_STATE, names, [n for n in names if n in approximate])
-    counted = bindings.run(count_difference(difference, _ACTUAL_STATE)).collect()[0]
-    return _Outcome(outcome.rows, 0, 0) if counted["missing"] == counted["unexpected"] == 0 else outcome
+    return _Outcome(outcome.rows, 0, 0) if _counted(bindings, difference, _ACTUAL_STATE).same else outcome
 
 
 def _difference(bindings: Bindings, columns: list[str], approximate: Collection[str], sample_rows: int) -> _Outcome:
     query = bag_difference(_EXPECTED, _ACTUAL, columns, approximate)
-    found = bindings.run(count_difference(query, _ACTUAL)).collect()[0]
-    rows, missing, unexpected = found["rows"], found["missing"], found["unexpected"]
-    if missing == unexpected == 0:
-        return _Outcome(rows, 0, 0)
+    outcome = _counted(bindings, query, _ACTUAL)
+    if outcome.same:
+        return outcome
     # Only now is the difference worth keeping: nearly always there is none.
     difference = bindings.run(query).persist()
     try:
-        samples = (_sample(difference.where(sign), sample_rows) for sign in (_ABOVE_ZERO, _BELOW_ZERO))
-        return _Outcome(rows, missing, unexpected, *samples)
+        missing, unexpected = (_sample(difference.where(sign), sample_rows) for sign in (_ABOVE_ZERO, _BELOW_ZERO))
+        return replace(outcome, missing=missing, unexpected=unexpected)
     finally:
         difference.unpersist()
+
+
+def _counted(bindings: Bindings, difference: exp.Query, actual: str) -> _Outcome:
+    found = bindings.run(count_difference(difference, actual)).collect()[0]
+    return _Outcome(found["rows"], found["missing"], found["unexpected"])
 
 
 def _sample(rows: DataFrame, limit: int) -> tuple[DifferingRow, ...]:
