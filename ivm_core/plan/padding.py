@@ -114,7 +114,7 @@ def _of_length(plan: Plan, own: Lengths, wanted: Lengths) -> Plan:
     other = {name for name, length in own.items() if wanted.get(name) != length}
     if not other:
         return plan
-    return Project(plan, tuple(Named(n, _text(column(n)) if n in other else column(n)) for n in plan.names))
+    return Project(plan, tuple(Named(n, text_of(column(n)) if n in other else column(n)) for n in plan.names))
 
 
 def _padded(expression: exp.Expression, lengths: Lengths) -> exp.Expression:
@@ -132,7 +132,7 @@ def _compared(node: exp.Expr, lengths: Lengths) -> exp.Expr:
             node.set("expression", given[1])
         case exp.In(this=left, expressions=[_, *_] as listed) if not _is_char(left, lengths):
             # Only what is searched for is padded, with what it is compared with.
-            node.set("expressions", [_text(each) if _is_char(each, lengths) else each for each in listed])
+            node.set("expressions", [text_of(each) if _is_char(each, lengths) else each for each in listed])
         case exp.In(this=left, expressions=[_, *_] as listed):
             left, *listed = _of_one_length([left, *listed], lengths)
             node.set("this", left)
@@ -157,15 +157,15 @@ def _of_one_length(values: list[exp.Expr], lengths: Lengths, *, as_it_is: bool =
     bare = [value.unnest() for value in values]
     columns = [value for value in bare if isinstance(value, exp.Column)]
     constants = [value for value in bare if _is_constant(value)]
-    own = [lengths.get(value.name) for value in columns]
     nulls = sum(isinstance(value, exp.Null) for value in bare)
-    if not own or None in own or len(own) + len(constants) + nulls < len(bare) or (len(own) > 1 and constants):
+    if not columns or not all(_is_char(value, lengths) for value in columns) or (len(columns) > 1 and constants):
         return values
-    if not constants and len(set(own)) == 1:
+    own = {lengths[value.name] for value in columns}
+    if len(columns) + len(constants) + nulls < len(bare) or (not constants and len(own) == 1):
         return values
     if as_it_is:
-        return [_text(value) if isinstance(value, exp.Column) else value for value in bare]
-    longest = max(*(length or 0 for length in own), *map(_written_length, constants), 0)
+        return [text_of(value) if isinstance(value, exp.Column) else value for value in bare]
+    longest = max(*own, *map(_written_length, constants), 0)
     computed = [exp.Length(this=value.copy()) for value in constants if not isinstance(value, exp.Literal)]
     length: exp.Expression = exp.Literal.number(longest)
     if computed:
@@ -197,5 +197,6 @@ def _padded_to(length: exp.Expression, value: exp.Expr) -> exp.Expression:
     return exp.Pad(this=value.copy(), expression=length.copy(), fill_pattern=blank, is_left=False)
 
 
-def _text(value: exp.Expr) -> exp.Expression:
+def text_of(value: exp.Expr) -> exp.Expression:
+    """The value as one of which nothing but the text is known."""
     return exp.Anonymous(this="concat", expressions=[value.unnest().copy()])

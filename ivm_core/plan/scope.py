@@ -13,12 +13,14 @@ from ivm_core.plan.clock import clock_column
 from ivm_core.plan.functions import is_generator, spell_function, sql_name
 from ivm_core.plan.lambdas import bind_parameters
 from ivm_core.plan.nodes import Plan, Round, column
+from ivm_core.plan.padding import text_of
 from ivm_core.plan.rewrite import expect_expression, substitute, without_parentheses
 from ivm_core.plan.rows import name_fields
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.statement import position
 from ivm_core.plan.to_sql_names import unused
 from ivm_core.plan.types import char_length
+from ivm_core.plan.types_plan import types_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,11 @@ class Context:
     recursions: list[str] = field(default_factory=list)
     settled: set[str] = field(default_factory=set)  # columns of windows and aggregates whose choices are made already
 
-    def plain_text(self, value: exp.Expression) -> exp.Expression:
-        """The value as one of which Spark does not see that it is a CHAR, where a table of the query has such columns."""
+    def value_of(self, plan: Plan, name: str) -> exp.Expression:
+        """A scalar subquery's column; where a table of the query has a CHAR, so that Spark does not see that it is one."""
         types = (type_ for table in self.tables.values() for _, type_ in table.columns)
-        if all(char_length(type_) is None for type_ in types):
-            return value
-        return exp.Anonymous(this="concat", expressions=[value])
+        may_be_char = types_of(plan).get(name) == "string" and any(char_length(type_) for type_ in types)
+        return text_of(column(name)) if may_be_char else column(name)
 
     def fresh(self, label: str, alias: str = "") -> str:
         """A provisional column name, unique in the query; ``naming`` replaces it by one made of label and alias."""

@@ -24,7 +24,6 @@ from ivm_core.plan.nodes import (
 from ivm_core.plan.raising import raise_error
 from ivm_core.plan.rewrite import both
 from ivm_core.plan.scope import Relation, Scope
-from ivm_core.plan.types_plan import types_of
 
 _TOO_MANY = "A scalar subquery returned more than one row"
 _ADVICE = ": make its rows unique, or use an aggregate such as max()."
@@ -40,9 +39,7 @@ def join_single_value(block: Block, inner: Relation) -> exp.Expression:
     keyed = _is_keyed(inner, block.plan)
     if keyed:
         conditions, plan = inner.correlated, inner.plan
-        value: exp.Expression = column(inner.fields[0].name)
-        if types_of(plan).get(value.name) == "string":
-            value = scope.context.plain_text(value)
+        value = scope.context.value_of(plan, inner.fields[0].name)
     else:
         groups = Block(Scope(scope.context, scope.ctes, outer=replace(scope, plan=block.plan)), inner.plan)
         groups.correlated = list(inner.correlated)

@@ -20,7 +20,6 @@ from ivm_core.plan.padding import AS_IT_IS
 from ivm_core.plan.rewrite import as_operand, both, conjuncts, expect_expression, substitute, value_where
 from ivm_core.plan.scope import Relation, Scope, refusal
 from ivm_core.plan.single_value import join_single_value
-from ivm_core.plan.types_plan import types_of
 
 
 def apply_conditions(block: Block, condition: exp.Expression) -> None:
@@ -156,9 +155,7 @@ def _scalar(block: Block, mark: exp.Placeholder) -> exp.Expression:
     kind = JoinKind.LEFT if outer else JoinKind.INNER
     block.plan = Join(block.plan, inner.plan, kind, condition if condition is not None or not outer else exp.true())
     if not inner.values:
-        value = column(inner.fields[0].name)
-        is_text = types_of(inner.plan).get(value.name) == "string"
-        return block.scope.context.plain_text(value) if is_text else value
+        return block.scope.context.value_of(inner.plan, inner.fields[0].name)
     return inner.values[0] if inner.having is None else value_where(inner.having, inner.values[0])
 
 
