@@ -27,8 +27,8 @@ def only_spark_reaches(location: str) -> bool:
         deltalake.DeltaTable(location)
     except OSError:
         return True
-    except deltalake.exceptions.DeltaError:  # which it said of the store's answer
-        return False
+    except deltalake.exceptions.DeltaError:
+        pass  # of what the store answered
     return False
 
 

@@ -59,9 +59,9 @@ def check_properties(definition: ViewDefinition, owner: str | None = None) -> No
 def raised(session: Session, cut: Cut, views: Iterable[ViewRecord]) -> Cut:
     """The cut, moved on where an auxiliary among these stands past it, as after a run that ended before its reader's turn."""
     versions = {version.table: version for version in cut.versions}
-    for view in views:
+    for auxiliary in filter(is_auxiliary, views):
         with suppress(BaseTableError):  # its own run will tell
-            for version in _seen_by(session, (view,) if is_auxiliary(view) else ()):
+            for version in _seen_by(session, (auxiliary,)):
                 if session.catalog.find_view(version.table) is not None:
                     continue  # it is read where it will stand
                 known = versions.setdefault(version.table, version)

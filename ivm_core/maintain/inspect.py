@@ -34,17 +34,12 @@ def status(session: Session, views: Iterable[str] | None = None) -> list[ViewSta
 
 def _status(session: Session, activity: ViewActivity) -> ViewStatus:
     view, batch, checked = activity.view, activity.last_batch, activity.last_validation
-    readable, now = True, None
-    try:
+    now, clock_lag, as_is, word = None, 0.0, False, BROKEN
+    with suppress(BaseTableError):  # of its state's log, or of its query
         now = standing(session, view)
-    except BaseTableError:  # of its state's log
-        readable = False
+        clock_lag, as_is, word = _clock_lag(session, view, now), session.compiled(view).layout.reads_as_is, view.status
     lags = [_Lag.of(session, table, now) for table in view.tables if table != CLOCK]
     behind = [lag for lag in lags if lag.versions]
-    clock_lag, as_is, word = 0.0, False, BROKEN
-    with suppress(SchemaChangedError):
-        clock_lag, as_is = _clock_lag(session, view, now), session.compiled(view).layout.reads_as_is
-        word = view.status if readable else BROKEN
     return ViewStatus(
         view=view.name,
         group=view.group,

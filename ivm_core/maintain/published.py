@@ -29,9 +29,11 @@ def publish(session: Session, group: str, run_id: str, cut: Cut, views: Sequence
     reached = {name: now for name, now in found if now is not None}
     members = {name for name, view in registered.items() if view.status is not LifeStage.CREATING}
     if members <= reached.keys() and not any(_is_past(now, cut) for now in reached.values()):
-        shown = {name: shown_table(session, registered[name], now.table_id) for name, now in reached.items()}
-        states = (TableVersion(name, shown[name], now.state_version) for name, now in reached.items())
-        session.catalog.publish_cut(group, run_id, tuple(states))
+        states = tuple(
+            TableVersion(name, shown_table(session, registered[name], now.table_id), now.state_version)
+            for name, now in reached.items()
+        )
+        session.catalog.publish_cut(group, run_id, states)
 
 
 def read_published(session: Session, group: str) -> dict[str, DataFrame]:
