@@ -73,6 +73,14 @@ def test_a_task_that_broke_off_is_not_success():
     assert "Broke off: maintain" in render_page(report)
 
 
+def test_the_page_names_each_view_that_was_not_compared_once():
+    why = {"gold.a": "The rows of gold.a are of Berlin <b>.", "gold.b": "Versions are gone."}
+    report = build_report(RUN, [], [], uncompared=why)
+    page = render_page(report)
+    assert not report["ok"] and "Not compared: The rows of gold.a are of Berlin &lt;b&gt;." in page
+    assert "Not compared: gold.b. Versions are gone." in page
+
+
 def test_a_view_that_was_only_validated_has_an_entry():
     [view] = report_of([], [GOOD])["views"]
     assert (view["view"], view["strategy"], view["validated"]) == ("gold.a", "noop", True)
