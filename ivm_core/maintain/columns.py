@@ -80,6 +80,6 @@ def column_change(session: Session, view: ViewRecord, now: Standing | None) -> s
         for name in sorted(name.lower() for name in used):
             if name not in found:
                 return f"{table}.{name} was dropped or renamed"
-            if found[name] != known.get(name):
-                return f"{table}.{name} is {found[name]} now, no longer {known.get(name)}"
+            if found[name] != known.get(name, found[name]):  # one that came since is none that the state was made with
+                return f"{table}.{name} is {found[name]} now, no longer {known[name]}"
     return None

@@ -9,7 +9,9 @@ from dataclasses import replace
 from ivm_core.catalog.model import LifeStage, ViewRecord
 from ivm_core.errors import Busy
 from ivm_core.maintain.check import check_view
+from ivm_core.maintain.columns import check_columns
 from ivm_core.maintain.session import Session
+from ivm_core.maintain.standing import Standing
 from ivm_core.plan.definition import parse_definition
 
 LOCK_WAIT_SECONDS = 3600.0
@@ -30,15 +32,18 @@ def locked(session: Session, view: ViewRecord) -> Iterator[ViewRecord]:
         yield session.catalog.view(view.name)
 
 
-def as_compiled(session: Session, view: ViewRecord) -> ViewRecord:
+def as_compiled(session: Session, view: ViewRecord, now: Standing | None) -> ViewRecord:
     """The view with the fingerprint and the columns of its query as it compiles now; registered so, where they are others.
 
     ``SELECT *`` and NATURAL JOIN mean other columns once a table has more of them, other keys of a table make another
     plan, and so may another version of this package. A state of the plan before is then computed anew (PLAN_CHANGED).
+    Raises SchemaChangedError where a column that it uses is of another type than where it stands: ``ivm apply`` adopts that.
     """
     session.follow_columns(view)
     if session.compiled(view).fingerprint == view.fingerprint:
         return view
+    if now is not None and now.fingerprint == view.fingerprint:
+        check_columns(session, view, now)
     compiled, columns = check_view(session, parse_definition(view.sql))
     session.forget(view.view_id)  # perhaps it was this process that had compiled it before the others
     found = replace(view, fingerprint=compiled.fingerprint, tables=compiled.tables, columns=columns)

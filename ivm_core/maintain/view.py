@@ -66,7 +66,7 @@ def build(
         now = settle(session, view)
         if now is not None and reason is Reason.FIRST_BUILD:
             return MaintenanceReport(view.name, Strategy.NOOP, Reason.ALREADY_CURRENT)
-        view = as_compiled(session, view)
+        view = as_compiled(session, view, now)
         return _full(session, view, now, cut or Cut(()), Decision(Strategy.FULL, reason), run_id)
 
 
@@ -83,7 +83,7 @@ def maintain_view(
         now = settle(session, view)
         unfinished = session.catalog.open_intents(view.name)
         if unfinished:
-            view = as_compiled(session, view)
+            view = as_compiled(session, view, now)
         if unfinished and now is not None and unfinished[0].strategy is Strategy.REWIND:
             finish(session, view, unfinished[0])
             now = settle(session, view)
@@ -95,7 +95,7 @@ def maintain_view(
         asked = policy is Policy.FULL and not is_done(session, view, run_id, Strategy.FULL)
         if not asked and has_arrived(session, view, now, batch):
             return nothing_done(view, batch, now.number, WORK_CLOCK.now() - started)
-        view = as_compiled(session, view)
+        view = as_compiled(session, view, now)
         batch = replace(batch, fingerprint=view.fingerprint)
         if policy is Policy.FULL and not now.touched:
             return _full(session, view, now, cut, Decision(Strategy.FULL, Reason.REQUESTED), run_id)
@@ -120,7 +120,7 @@ def rewind_view(
         now = settle(session, view)
         if now is None or is_done(session, view, run_id):
             return None
-        view = as_compiled(session, view)
+        view = as_compiled(session, view, now)
         target = where_to(session, view, now, instant, cut, policy)
         if isinstance(target, Standing):
             try:
@@ -139,7 +139,7 @@ def repair_view(session: Session, view: ViewRecord, run_id: str | None = None) -
         now = settle(session, view)
         if now is None:
             return _full(session, view, None, Cut(()), Decision(Strategy.FULL, Reason.FIRST_BUILD), run_id)
-        view = as_compiled(session, view)
+        view = as_compiled(session, view, now)
         way = way_to_repair(session, view, now)
         if isinstance(way, MaintenanceJob):
             abandon(session, view)

@@ -144,10 +144,16 @@ def test_another_field_of_the_same_name_has_other_values(engine, spark):
     )
 
 
-def test_a_retyped_column_stops_a_view_though_another_was_made_since(engine, spark):
-    engine.create(view("averages", "SELECT g, avg(v) AS mean, sum(v) AS total FROM untold.t GROUP BY g"))
+@pytest.mark.parametrize("another_process", [False, True])
+@pytest.mark.parametrize(
+    "query", ["SELECT g, avg(v) AS mean, sum(v) AS total FROM untold.t GROUP BY g", "SELECT * FROM untold.t"]
+)
+def test_a_retyped_column_stops_a_view_though_another_was_made_since(engine, spark, query, another_process):
+    engine.create(view("averages", query))
     run(spark, "ALTER TABLE untold.t ALTER COLUMN v TYPE bigint", "INSERT INTO untold.t VALUES (6, 'a', 3000000000, 0)")
     engine.create(view("other", "SELECT g, v FROM untold.t"))
+    if another_process:
+        engine._session.forget(engine.catalog.view("untold.averages").view_id)
     reports = {report.view: report for report in engine.maintain(raise_errors=False)}
     assert reports["untold.other"].error is None
     assert "v is bigint now, no longer int" in reports["untold.averages"].error
