@@ -190,6 +190,9 @@ def _view_check(session: Session, name: str, location: str, view_id: str) -> Che
         return Check(f"view {name}", False, "not built", f"ivm maintain {name}")
     if now.touched:
         return Check(f"view {name}", False, "its table was changed by something else", f"ivm refresh {name}")
+    if now.fingerprint != view.fingerprint:
+        detail = "its state is of another form of its query: an apply was broken off, or its columns changed"
+        return Check(f"view {name}", False, detail, f"ivm refresh {name}")
     lag = [_Lag.of(session, table, now) for table in view.tables if table != CLOCK]
     alarm = session.settings.retention_alarm
     for item in lag:

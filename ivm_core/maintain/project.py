@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -16,7 +16,14 @@ from typing import TypeVar
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.model import Reason
 from ivm_core.engine.tables import create_table, describe_table, table_exists
-from ivm_core.errors import DefinitionError, NotIncrementalError, SettingsError, ViewExistsError
+from ivm_core.errors import (
+    BaseTableError,
+    DefinitionError,
+    NotIncrementalError,
+    SchemaChangedError,
+    SettingsError,
+    ViewExistsError,
+)
 from ivm_core.maintain.auxiliaries import check_properties, is_auxiliary, owner_of
 from ivm_core.maintain.check import check_together, check_view
 from ivm_core.maintain.columns import column_change
@@ -24,11 +31,12 @@ from ivm_core.maintain.current import locked
 from ivm_core.maintain.expectations import check_names, read_folder
 from ivm_core.maintain.manifest import write_manifest
 from ivm_core.maintain.model import PlannedChange
+from ivm_core.maintain.next_batch import replaced_table
 from ivm_core.maintain.places import follow_tables, record_table
 from ivm_core.maintain.register import bring_together, create_view, drop_view
 from ivm_core.maintain.session import Session
 from ivm_core.maintain.slots import shared_tables
-from ivm_core.maintain.standing import standing
+from ivm_core.maintain.standing import Standing, standing
 from ivm_core.maintain.view import build
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.definition_table import TableDefinition, parse_table
@@ -197,14 +205,30 @@ def _view_change(session: Session, view: ViewDefinition) -> PlannedChange:
         raise ViewExistsError(
             f"{view.file}: there is a view {view.name}, and a MATERIALIZED CTE would be one. Rename the CTE."
         )
-    change = column_change(session, known, standing(session, known))
+    now = standing(session, known)
+    change = column_change(session, known, now)
     if change is not None:
         return PlannedChange("view", view.name, "replace", f"{change}: the view is built anew")
+    if parse_definition(known.sql).query != view.query:
+        return PlannedChange("view", view.name, "replace", "the query changed: the view is built anew")
+    if unbuilt := _unbuilt(session, known, now):
+        return PlannedChange("view", view.name, "replace", f"{unbuilt}: the view is built anew")
     if known.sql.strip() == view.sql.strip():
         return PlannedChange("view", view.name, "unchanged")
-    if parse_definition(known.sql).query == view.query:
-        return PlannedChange("view", view.name, "update", "settings changed, no data is touched")
-    return PlannedChange("view", view.name, "replace", "the query changed: the view is built anew")
+    return PlannedChange("view", view.name, "update", "settings changed, no data is touched")
+
+
+def _unbuilt(session: Session, view: ViewRecord, now: Standing | None) -> str | None:
+    """What an apply that was broken off, or whose build failed, left to be done; None where it left nothing."""
+    if now is None:
+        return None  # its next batch builds it, whatever its policy
+    if now.fingerprint != view.fingerprint:
+        return "its state is of another form of its query"
+    below = [stood for stood in now.versions if session.catalog.find_view(stood.table) is not None]
+    with suppress(BaseTableError, SchemaChangedError):  # said by what meets it
+        if (name := replaced_table(session, below)) is not None:
+            return f"{name}, which it reads, was built anew"
+    return None
 
 
 def _apply_table(session: Session, table: TableDefinition, action: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from ivm_core.errors import DefinitionError, UnknownColumnError
+from ivm_core.maintain import project as project_of
 from tests.maintain.database import FEED, run
 
 pytestmark = pytest.mark.spark
@@ -75,3 +76,29 @@ def test_a_part_that_another_file_reads_is_kept(project, schema):
     engine = project(v=query.replace(" MATERIALIZED", ""), x="SELECT g FROM {s}.v")
     assert [change.action for change in engine.apply("sql") if change.name == f"{schema}.v__c"] == ["drop"]
     assert [view.name for view in engine.catalog.views()] == [f"{schema}.v", f"{schema}.x"]
+
+
+@pytest.mark.parametrize("breaks_at", ["v", "w"])
+def test_an_apply_that_was_broken_off_is_made_up_for_by_the_next(project, schema, monkeypatch, breaks_at):
+    counted = "SELECT g, count(*) AS n FROM {s}.t WHERE g <> '%s' GROUP BY g HAVING count(*) < %s"
+    above = "SELECT count(*) AS n FROM {s}.v"
+    project(v=counted % ("b", 3), w=above, z="SELECT id FROM {s}.t").apply("sql")
+    changed = {"v": counted % ("a", 2), "w": above, "z": "SELECT id FROM {s}.t"}
+    engine, build = project(**changed), project_of.build
+
+    def broken_off(session, view, reason):
+        if view.name == f"{schema}.{breaks_at}":
+            raise KeyboardInterrupt
+        return build(session, view, reason)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(project_of, "build", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            engine.apply("sql")
+    unbuilt = [check.name for check in engine.doctor() if not check.ok and check.name.startswith("view")]
+    assert unbuilt == ([f"view {schema}.v"] if breaks_at == "v" else [])
+    actions = {"v": "replace" if breaks_at == "v" else "unchanged", "w": "replace", "z": "unchanged"}
+    for expected in (actions, dict.fromkeys(actions, "unchanged")):
+        engine = project(**changed)
+        assert {change.name.split(".")[1]: change.action for change in engine.apply("sql")} == expected
+        assert (engine.read(f"{schema}.v").collect(), engine.read(f"{schema}.w").collect()) == ([], [(0,)])
