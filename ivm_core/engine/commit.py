@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ivm_core.apply.names import DRIFT, col, spark_sql
-from ivm_core.engine.failures import SPARK_FAILURES, failure_of_rows
+from ivm_core.engine.failures import SPARK_FAILURES, failure_of_rows, names_of_failure
 from ivm_core.engine.log_by_spark import delta_path
 from ivm_core.engine.model import CommitTag, State
 from ivm_core.engine.own_settings import run_with
@@ -102,12 +102,13 @@ def typed_failures(location: str) -> Iterator[None]:
                 f"The state at {location} does not fit its query: {what}. Nothing was written; "
                 "`ivm validate` shows the difference, `ivm refresh` builds the view anew."
             ) from error
-        if any(word in text for word in _GONE):
+        names = tuple(names_of_failure(text))  # in order: the text may also quote a statement or a row with such a word
+        if any(name.startswith(_GONE) for name in names):
             raise HistoryGone(
                 f"A version or file that the batch reads is gone ({text.splitlines()[0][:300]}). Nothing was written; "
                 "`ivm refresh` builds the view anew from the newest versions."
             ) from error
-        if any(word in text for word in _CONFLICTS):
+        if any(name.startswith(_CONFLICTS) for name in names):
             raise ConcurrentCommit(
                 f"Another writer changed {location} while this batch was computed. Nothing was written; run it again."
             ) from error
