@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 MASTERS = ("spark://", "sc://", "k8s://", "local[")
+# What is no parameter here, as a token after a `;` without `/`, would be part of the server's name, and told with it.
+CONNECT_URL = re.compile(r"sc://(\[[0-9a-fA-F:.]+\]|[^][/;:?#@=\s]+)(:[0-9]{1,5})?(/(;[^\s]*)?)?")
 
 
 def _dotted(value: Any) -> Any:
@@ -29,6 +32,10 @@ def _flatten(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]
 def _known_master(master: str) -> str:
     if master not in ("local", "yarn") and not master.startswith(MASTERS):
         raise ValueError("use local[*], local[N], spark://host:port, sc://host:port, yarn or k8s://…")
+    if master.startswith("sc://") and not CONNECT_URL.fullmatch(master):
+        raise ValueError(
+            "a Spark Connect server is sc://host:port, with parameters sc://host:port/;token=…;use_ssl=true"
+        )
     return master
 
 
@@ -37,10 +44,10 @@ class SparkSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    master: Annotated[str, AfterValidator(_known_master)] = "local[*]"
+    # Neither is shown by repr: a Connect URL may hold a token, and storage keys are Spark configuration too.
+    master: Annotated[str, AfterValidator(_known_master)] = Field(default="local[*]", repr=False)
     driver_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmgtKMGT]$")] = "2g"
     shuffle_partitions: Annotated[int, Field(ge=1)] | None = None
-    # Not shown by repr: storage keys are Spark configuration too.
     conf: Annotated[dict[str, str], BeforeValidator(_dotted)] = Field(default_factory=dict, repr=False)
 
 

@@ -93,6 +93,21 @@ REFUSED = [
     ("master = 'x'", "`master`, in {file}, is no setting: did you mean `spark.master`?"),
     ("[limit]\nsample_rows = 1", "`limit`, in {file}, is no setting: did you mean `limits`?"),
     ("[spark]\nmaster = 'mesos://x'", "`spark.master`, in {file}, is not allowed: use local[*]"),
+    *(
+        (
+            f"[spark]\nmaster = 'sc://{url}'",
+            "`spark.master`, in {file}, is not allowed: a Spark Connect server is sc://host:port",
+        )
+        for url in (
+            "host;token=x",
+            "host:15002;token=x",
+            "host:15002/token=x",
+            "host:15002?token=x",
+            "token@host",
+            "",
+            "host:no",
+        )
+    ),
     ("[spark]\nshuffle_partitions = 0", "`spark.shuffle_partitions`, in {file}, is not allowed: "),
     ("retention_alarm = 2", "`retention_alarm`, in {file}, is not allowed: "),
     ("project = '../x'", "`project`, in {file}, is not allowed: "),
@@ -215,3 +230,12 @@ def test_an_error_of_others_is_one_paragraph_without_stack_and_secrets() -> None
         in_one_paragraph(ValueError("'1\0' is no number")) == "ValueError: '1\ufffd' is no number"
     )  # PostgreSQL has no NUL
     assert len(in_one_paragraph(ValueError("x" * 100_000))) == 2000
+
+
+@pytest.mark.parametrize(
+    "url", ["sc://host", "sc://[::1]:15002", "sc://host:15002/", "sc://host:1/;token=a%20b;use_ssl=true"]
+)
+def test_a_connect_url_is_taken_and_not_shown(url):
+    settings = Settings.load(spark={"master": url})
+    assert settings.spark.master == url
+    assert url not in repr(settings)
