@@ -15,8 +15,10 @@ from sqlalchemy.pool import NullPool
 from ivm_core.catalog.connect import SESSION, translated
 from ivm_core.catalog.migrate import lock_key
 
-# The server must neither end an idle holder nor wait hours for one whose host is gone.
+# The server must neither end an idle holder, or one that waits, nor wait hours for one whose host is gone.
 HOLDER = {
+    "statement_timeout": "0",
+    "transaction_timeout": "0",
     "idle_session_timeout": "0",
     "tcp_keepalives_idle": "30",
     "tcp_keepalives_interval": "10",

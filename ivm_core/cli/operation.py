@@ -21,6 +21,7 @@ from ivm_core.cli.options import (
 )
 from ivm_core.cli.output import BAD, GOOD, NO_VIEWS, console, print_json, print_table, seconds, strategy, text, verdict
 from ivm_core.errors import UPSTREAM_FAILED, DriftError, IvmError
+from ivm_core.settings import in_one_paragraph
 
 if TYPE_CHECKING:
     from ivm_core.apply.model import MaintenanceReport
@@ -119,10 +120,10 @@ def _of_each(views: list[str], one: Callable[[str], Report]) -> tuple[list[Repor
     for view in views:
         try:
             reports.append(one(view))
-        except IvmError as error:
+        except Exception as error:
             if len(views) == 1:
                 raise
-            failures.append(error)
+            failures.append(error if isinstance(error, IvmError) else IvmError(f"{view}: {in_one_paragraph(error)}"))
     return reports, failures
 
 

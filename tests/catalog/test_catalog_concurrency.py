@@ -147,6 +147,12 @@ def test_waiting_for_a_lock_ends(catalog: Catalog) -> None:
         assert after
 
 
+def test_waiting_for_a_lock_outlasts_the_servers_time_for_a_statement(postgres) -> None:
+    url = f"{postgres.create_schema()}%20-cstatement_timeout%3D200"
+    with Catalog.open(url) as catalog, catalog.lock("gold.v"), catalog.lock("gold.v", wait_seconds=0.8) as inner:
+        assert not inner
+
+
 def test_lock_is_freed_by_an_exception(catalog: Catalog) -> None:
     try:
         with catalog.lock("gold.v"):

@@ -167,20 +167,32 @@ def test_validate(run: Run, engine: type[StandIn]) -> None:
 
 
 @pytest.mark.parametrize("command", ["validate", "refresh"])
+@pytest.mark.parametrize(
+    ("failure", "code", "told", "kind"),
+    [
+        (
+            BaseTableError("The table shop.orders of gold.b is gone."),
+            5,
+            "The table shop.orders of gold.b is gone.",
+            "BASE_TABLE",
+        ),
+        (RuntimeError("no room"), 1, "gold.b: RuntimeError: no room", "ERROR"),
+    ],
+)
 def test_a_view_that_fails_hides_no_others(
-    run: Run, engine: type[StandIn], monkeypatch: pytest.MonkeyPatch, command: str
+    run: Run, engine: type[StandIn], monkeypatch: pytest.MonkeyPatch, command: str, failure, code, told, kind
 ) -> None:
     def fails_for_b(self: StandIn, view: str, **options: object) -> object:
         if view == "gold.b":
-            raise BaseTableError("The table shop.orders of gold.b is gone.")
+            raise failure
         return answers[command]
 
     answers: dict[str, Any] = {"validate": VALIDATION, "refresh": REPORT}
     monkeypatch.setattr(StandIn, command, fails_for_b, raising=False)
     result = run(command, "gold.b", "gold.sales", "--json")
-    assert (result.code, [report["view"] for report in result.json]) == (5, ["gold.sales"])
-    assert result.paragraph == "✗ The table shop.orders of gold.b is gone."
-    assert run(command, "gold.b", "--json").json["error"]["code"] == "BASE_TABLE"
+    assert (result.code, [report["view"] for report in result.json]) == (code, ["gold.sales"])
+    assert result.paragraph == f"✗ {told}"
+    assert run(command, "gold.b", "--json").json["error"]["code"] == kind
 
 
 def test_a_view_that_fails_hides_no_drift(run: Run, engine: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
