@@ -7,6 +7,7 @@ differing rows. Great Expectations states what must hold of them, keeps every ru
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,13 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
+from ivm_core.engine.failures import SPARK_FAILURES
 from ivm_core.engine.queries import is_connect
+from ivm_core.settings import in_one_paragraph
 from ivm_core.validate.expectations import Expectation
 from ivm_core.validate.model import BrokenExpectation, DifferingRow, ValidationReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+logger = logging.getLogger(__name__)
 SUMMARY = "view_summary"
 DIFFERENCES = "differing_rows"
 _CONNECT_FUNCTIONS = "SPARK_CONNECT_MODE_ENABLED"  # read by pyspark
@@ -68,7 +72,33 @@ def publish(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(str(folder / ".lock")), _functions_of(spark):
-        return _publish(reports, spark, folder, run_name, stated)
+        try:
+            return _publish(reports, spark, folder, run_name, stated)
+        except SPARK_FAILURES:
+            raise
+        except Exception as error:
+            logger.warning("The Data Docs are written again, without what cannot be read: %s", in_one_paragraph(error))
+            _remove_unreadable(folder)
+            return _publish(reports, spark, folder, run_name, stated)
+
+
+def _remove_unreadable(folder: Path) -> None:
+    """Remove what a killed process or a full disk left half written, and would fail every later run.
+
+    All but the results of runs is written anew; a configuration that is cut off may still be YAML.
+    """
+    root = folder / "gx"
+    for file in (root / "great_expectations.yml", root / "uncommitted" / "config_variables.yml", *root.rglob("*.json")):
+        if file.suffix != ".json" or not _is_json(file):
+            file.unlink(missing_ok=True)
+
+
+def _is_json(file: Path) -> bool:
+    try:
+        json.loads(file.read_bytes())
+    except ValueError:
+        return False
+    return True
 
 
 @contextmanager

@@ -35,3 +35,15 @@ def test_what_does_not_hold_is_told_and_shown(spark, tmp_path):
     pages = [page.read_text("utf-8") for page in result.docs_index.parent.rglob("*.html")]
     assert any("rows-gold-a" in page for page in pages)
     assert publish([ValidationReport("gold.a", True)], spark, tmp_path, "run 2").ok
+
+
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_files_that_a_killed_process_left_half_written_fail_no_later_run(spark, tmp_path, share):
+    assert publish([ValidationReport("gold.a", True)], spark, tmp_path, "run 1").ok
+    files = [file for kind in ("*.yml", "*.json") for file in (tmp_path / "gx").rglob(kind)]
+    assert len(files) >= 8
+    for file in files:
+        text = file.read_bytes()
+        file.write_bytes(text[: int(share * len(text))])
+    result = publish([ValidationReport("gold.a", True)], spark, tmp_path, "run 2")
+    assert result.ok and "run-2" in result.docs_index.read_text("utf-8")
