@@ -19,16 +19,21 @@ from ivm_core.validate.expectations import Expectation, to_json
 MANIFEST_VERSION = 1
 
 
-def write_manifest(session: Session, expectations: Mapping[str, Collection[Expectation]] | None = None) -> Path:
+def write_manifest(
+    session: Session, project: Collection[str], expectations: Mapping[str, Collection[Expectation]]
+) -> Path:
     """Write what DAG files read: groups and views in a stable order, nothing that changes from run to run.
 
-    ``expectations``: users' own, by view, checked.
+    ``expectations``: users' own, checked, of the views that have files in the ``project``; those of other views are kept.
     """
     groups: dict[str, list[ViewRecord]] = {}
     for view in session.catalog.views():
         groups.setdefault(view.group, []).append(view)
     below = below_of(view for views in groups.values() for view in views)
-    stated = {name: to_json(listed) for name, listed in (expectations or {}).items() if listed}
+    path = session.settings.manifest
+    others = {view.name for views in groups.values() for view in views} - set(project)
+    stated = {name: listed for name, listed in _stated_before(path).items() if name in others}
+    stated |= {name: to_json(listed) for name, listed in expectations.items() if listed}
     document: dict[str, object] = {
         "version": MANIFEST_VERSION,
         "groups": [
@@ -37,7 +42,6 @@ def write_manifest(session: Session, expectations: Mapping[str, Collection[Expec
         ],
         "expectations": dict(sorted(stated.items())),
     }
-    path = session.settings.manifest
     # Written beside and renamed, by each process its own: the DAG processor never reads half a file.
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -50,6 +54,16 @@ def write_manifest(session: Session, expectations: Mapping[str, Collection[Expec
             "`manifest` in the settings, or the folder, and run `ivm apply` again."
         ) from None
     return path
+
+
+def _stated_before(path: Path) -> dict[str, object]:
+    """The expectations in the manifest of the apply before, which may have been another project's."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    stated = document.get("expectations") if isinstance(document, dict) else None
+    return stated if isinstance(stated, dict) else {}
 
 
 def _group(session: Session, name: str, members: list[ViewRecord], below: dict[str, set[str]]) -> dict[str, object]:

@@ -73,7 +73,15 @@ def begins_at(batch: Batch, now: Standing | None) -> bool:
 
 def next_number(session: Session, view: ViewRecord, now: Standing | None) -> int:
     """One more than the catalogue and the view's own log know of."""
-    return max(session.catalog.last_number(view.view_id), now.number if now else 0) + 1
+    return max(session.catalog.last_number(view.view_id), committed_number(session, view, now)) + 1
+
+
+def committed_number(session: Session, view: ViewRecord, now: Standing | None) -> int:
+    """The number of the newest batch that the view's own table holds, also where its log no longer holds that commit."""
+    if now is not None:
+        return now.number
+    number = session.log(view.location).transaction_version(view.view_id) if session.has_table(view.location) else None
+    return number or 0
 
 
 def not_before(session: Session, item: TableRange, now: Standing) -> TableRange:

@@ -100,7 +100,7 @@ def apply_project(
                 if change.action == "drop":
                     drop_view(session, change.name)
     check_names(expectations, session.catalog.views())
-    write_manifest(session, expectations)
+    write_manifest(session, [view.name for view in views], expectations)
     return changes
 
 

@@ -34,6 +34,7 @@ from ivm_core.maintain.decision import (
 )
 from ivm_core.maintain.next_batch import (
     begins_at,
+    committed_number,
     has_arrived,
     next_batch,
     next_number,
@@ -219,8 +220,9 @@ def _run(
     # A query that was compiled for the columns as they are now is what mends a change of them.
     anew = decision.reason is Reason.PLAN_CHANGED or (now is not None and now.fingerprint != view.fingerprint)
     check_columns(session, view, None if anew else now)
+    committed = committed_number(session, view, now)
     intent = session.catalog.open_intent(
-        view.view_id, view.name, batch, decision.strategy, decision.reason, run_id, committed=now.number if now else 0
+        view.view_id, view.name, batch, decision.strategy, decision.reason, run_id, committed=committed
     )
     if intent.batch != batch:
         raise Busy(f"Another run began batch {intent.number} of {view.name} in this very moment. Run again.")

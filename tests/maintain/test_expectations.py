@@ -34,6 +34,13 @@ def test_apply(spark, tmp_path):
         assert [item["kwargs"] for item in apply("s")["exq.sums"]] == [{"column": "s"}]
         with pytest.raises(DefinitionError, match=r"exq\.sums name the column 'v'"):
             apply("v")
+        other = tmp_path / "other" / "views"
+        other.mkdir(parents=True)
+        (other / "others.sql").write_text("CREATE MATERIALIZED VIEW exq.others AS SELECT k FROM exq.t")
+        engine.apply(other.parent)
+        assert [item["kwargs"] for item in json.loads(manifest.read_text())["expectations"]["exq.sums"]] == [
+            {"column": "s"}
+        ]
         stated.unlink()
         engine.apply(tmp_path / "sql")
         assert json.loads(manifest.read_text())["expectations"] == {}
