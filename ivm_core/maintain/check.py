@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from sqlglot import exp
+
 from ivm_core.cost.model import Reason
 from ivm_core.engine.functions import check_functions
 from ivm_core.engine.tables import analyse, describe_table
@@ -14,8 +16,10 @@ from ivm_core.job.strategy import strategy_of
 from ivm_core.maintain.keys import schema_of
 from ivm_core.maintain.places import is_old, record_table, table_record
 from ivm_core.maintain.session import Session
-from ivm_core.plan.clock import CLOCK, spell_for_spark
+from ivm_core.plan.clock import CLOCK, TYPES, spell_for_spark
 from ivm_core.plan.definition import Policy, ViewDefinition
+from ivm_core.plan.nodes import Plan, Scan, Values
+from ivm_core.plan.rewrite import transform_up
 from ivm_core.plan.schema import TableSchema, types_of
 from ivm_core.plan.table_names import tables_of
 from ivm_core.plan.to_sql import to_sql
@@ -45,15 +49,11 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
             f"gives {', '.join(names)}. Give every column an alias with AS."
         )
     _check_columns(definition.name, analysed)
-    if CLOCK not in compiled.tables:  # no table of that name could be analysed
-        _check_types(definition.name, analysed, analyse(session.spark_with_names, to_sql(compiled.plan)))
-        if compiled.layout.stored != compiled.plan:
-            stored = analyse(session.spark_with_names, to_sql(compiled.layout.stored))
-            _check_columns(
-                definition.name,
-                tuple(each for each in stored if each[0] not in compiled.columns),
-                "kept beside its rows",
-            )
+    _check_types(definition.name, analysed, analyse(session.spark_with_names, to_sql(_at_no_time(compiled.plan))))
+    if compiled.layout.stored != compiled.plan:
+        stored = analyse(session.spark_with_names, to_sql(_at_no_time(compiled.layout.stored)))
+        hidden = tuple(each for each in stored if each[0] not in compiled.columns)
+        _check_columns(definition.name, hidden, "kept beside its rows")
     if definition.policy is Policy.INCREMENTAL_STRICT:
         try:
             strategy_of(compiled)
@@ -64,6 +64,18 @@ def check_view(session: Session, definition: ViewDefinition) -> tuple[CompiledVi
                 reason=Reason.UNSUPPORTED_OPERATOR,
             ) from None
     return compiled, tuple((name, type_) for name, (_, type_) in zip(compiled.columns, analysed, strict=True))
+
+
+def _at_no_time(plan: Plan) -> Plan:
+    """The plan with a row of NULLs for the clock, which is no table that Spark could analyse."""
+
+    def stop(node: Plan) -> Plan:
+        if not (isinstance(node, Scan) and node.table == CLOCK):
+            return node
+        types = tuple(TYPES[column.source] for column in node.columns)
+        return Values(node.names, types, (tuple(exp.null() for _ in types),))
+
+    return transform_up(plan, stop)
 
 
 def check_whole(session: Session, definition: ViewDefinition) -> None:

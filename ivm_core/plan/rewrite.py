@@ -29,9 +29,16 @@ from ivm_core.plan.nodes import (
     Window,
     sources,
 )
+from ivm_core.plan.types import INTEGRAL, literal_type, suffixed
 
 Rule = Callable[[Plan], Plan]
 
+# In which a literal's digits count beside a DECIMAL.
+_ARITHMETIC = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod),
+    *(exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeDivide),
+)
+_OTHER_ARITHMETIC = ("pmod", "try_mod")
 # Spelled as operators, so that they need parentheses below another operator.
 _OPERATORS = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.AtTimeZone)
 
@@ -135,12 +142,15 @@ def substitute(expression: exp.Expr, mapping: Mapping[str, exp.Expression]) -> e
     >>> from sqlglot import parse_one
     >>> substitute(parse_one("a * 2"), {"a": parse_one("b + c")}).sql()
     '(b + c) * 2'
+    >>> substitute(parse_one("a / b"), {"b": parse_one("3")}).sql()
+    'a / CAST(3 AS INT)'
     """
 
     def swap(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or node.name not in mapping:
             return node
-        return _as_operand(mapping[node.name].copy(), node)
+        value = mapping[node.name].copy()
+        return _with_type(value, node) if _is_operand(node) else _as_operand(value, node)
 
     if isinstance(expression, exp.Column):  # most are: nothing to walk through
         return expect_expression(mapping.get(expression.name, expression).copy())
@@ -202,6 +212,34 @@ def expect_expression(node: exp.Expr) -> exp.Expression:
     """The node itself, narrowed: sqlglot's functions are annotated with the trait, its nodes all are ``Expression``."""
     assert isinstance(node, exp.Expression)
     return node
+
+
+def _is_operand(node: exp.Expr) -> bool:
+    """Whether the node is added, multiplied, divided or the like."""
+    above = node.parent
+    while isinstance(above, exp.Paren | exp.Neg):
+        above = above.parent
+    return isinstance(above, _ARITHMETIC) or (
+        isinstance(above, exp.Anonymous) and above.name.lower() in _OTHER_ARITHMETIC
+    )
+
+
+def _with_type(value: exp.Expr, replaced: exp.Expr) -> exp.Expr:
+    """The value as an operand that counts as a column of its type does: beside a DECIMAL, a literal counts by its digits.
+
+    Spark (``DecimalPrecision``) divides a DECIMAL(15,2) by ``3`` with 6 digits after the point, and by an INT with 13.
+    """
+    bare = value.unnest()
+    digits = bare.this if isinstance(bare, exp.Neg) else bare
+    if isinstance(digits, exp.Literal) and not digits.is_string and digits.name.isdecimal():
+        type_: str | None = literal_type(
+            exp.Literal(this=f"{'-' * (bare is not digits)}{digits.name}", is_string=False)
+        )
+    else:
+        _, type_ = suffixed(digits) or (0, None)
+    return (
+        _as_operand(value, replaced) if type_ not in INTEGRAL else exp.cast(value, type_, dialect="spark", copy=False)
+    )
 
 
 def _as_operand(expression: exp.Expr, replaced: exp.Expr) -> exp.Expr:
