@@ -71,6 +71,9 @@ ANONYMOUS = frozenset(
 MODIFIERS = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
 # These see NULL arguments, so that a filter cannot be expressed by NULLs.
 _SEE_NULLS = (exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.AnyValue)
+_COUNT_NULLS = (exp.ApproxTopK, exp.ApproxTopKAccumulate, exp.ApproxTopKCombine)
+_LISTS = (exp.ArrayAgg, exp.ArrayUniqueAgg)
+_BITMAP_OF_NOTHING = {"bitmap_construct_agg": "00", "bitmap_or_agg": "00", "bitmap_and_agg": "FF"}  # 4,096 bytes
 _COUNT_OF_NOTHING = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.RegrCount)
 
 
@@ -114,6 +117,11 @@ def spell_aggregate(call: exp.Expression) -> exp.Expression:
 
     ``first(CASE WHEN p THEN x END) RESPECT NULLS`` stands for ``first(x) FILTER (WHERE p)``, until ``choices`` takes a row.
     """
+    if isinstance(call, exp.RespectNulls) and isinstance(call.find(exp.AggFunc), _LISTS):
+        instead = "Write transform(collect_list(struct(x AS v)), s -> s.v): a struct is no NULL."
+        raise refusal("RESPECT NULLS of a list", call, instead)
+    if isinstance(call, exp.IgnoreNulls) and isinstance(call.find(exp.AggFunc), _LISTS):
+        return spell_aggregate(expect_expression(call.this))  # as they do without
     if isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.Filter):
         return _filtered(exp.IgnoreNulls(this=call.this.this), call.this.expression.this)
     if isinstance(call, exp.RespectNulls) and isinstance(call.this, (exp.Filter, *_SEE_NULLS)):
@@ -143,8 +151,15 @@ def empty_value(call: exp.Expr, name: exp.Expression) -> exp.Expression:
     """The aggregate's column after an outer join that may have found no group: what the call gives for no rows."""
     if isinstance(call, _COUNT_OF_NOTHING):
         return exp.Coalesce(this=name, expressions=[exp.cast(exp.Literal.number(0), "bigint", dialect="spark")])
-    if isinstance(call, exp.ArrayAgg | exp.ArrayUniqueAgg):
+    if isinstance(call, _LISTS):
         return exp.Coalesce(this=name, expressions=[exp.Array(expressions=[])])
+    if (byte := _BITMAP_OF_NOTHING.get(sql_name(call))) is not None:
+        bits = exp.Repeat(this=exp.Literal.string(byte), times=exp.Literal.number(4096))
+        return exp.Coalesce(this=name, expressions=[exp.Unhex(this=bits)])
+    if sql_name(call) == "count_min_sketch":
+        raise refusal(
+            "count_min_sketch() in a correlated subquery without GROUP BY", call, "Join a query with GROUP BY."
+        )
     return name
 
 
@@ -176,7 +191,7 @@ def _count(call: exp.Count) -> exp.Expression:
 def _filtered(call: exp.Expression, condition: exp.Expr) -> exp.Expression:
     if isinstance(call, exp.Count) and isinstance(call.this, exp.Star):
         return exp.Count(this=value_where(condition, exp.Literal.number(1)), big_int=True)
-    if isinstance(call, exp.AnonymousAggFunc):
+    if isinstance(call, (exp.AnonymousAggFunc, *_COUNT_NULLS)):  # users' own may count NULLs, too
         raise refusal(f"{sql_name(call)}() with FILTER", call, "Filter in a subquery.")
     if isinstance(call, _SEE_NULLS):
         value = call.this.expressions[0] if isinstance(call.this, exp.Distinct) else call.this

@@ -6,7 +6,7 @@ import pytest
 
 from ivm_core import Engine
 from tests.bags import difference
-from tests.maintain.database import FEED, create_views
+from tests.maintain.database import FEED, check_views, create_views
 
 pytestmark = pytest.mark.spark
 
@@ -30,6 +30,30 @@ def engine(spark, tmp_path_factory):
     with Engine.open(spark=spark, catalog=f"sqlite:///{folder}/ivm.db", warehouse=folder / "warehouse") as opened:
         create_views(opened, "v", {"owners": QUERY})
         yield opened
+
+
+def test_an_aggregate_of_no_rows_is_what_spark_makes_it(engine, spark):
+    calls = {
+        "count": "count(k)",
+        "list": "collect_list(k) IGNORE NULLS",
+        "none": "max(k)",
+        "bits": "bitmap_count(bitmap_construct_agg(bitmap_bit_position(k)))",
+        "any_bit": "bitmap_count(bitmap_or_agg(unhex(lpad(hex(k), 4, '0'))))",
+        "all_bits": "bitmap_count(bitmap_and_agg(unhex(lpad(hex(k), 4, '0'))))",
+    }
+    spark.sql(f"CREATE TABLE single.parts (k int) USING DELTA {FEED}").collect()
+    spark.sql("INSERT INTO single.parts VALUES (1), (3)").collect()
+    queries = {
+        name: f"SELECT p.id, (SELECT {call} FROM single.parts a WHERE a.k = p.k) AS m FROM single.parcel p"
+        for name, call in calls.items()
+    } | {"lists": "SELECT sort_array(transform(collect_list(struct(k AS v)), s -> s.v)) AS ks FROM single.parcel"}
+    create_views(engine, "v", queries)
+    for change in ("DELETE FROM single.parts WHERE k = 1", "INSERT INTO single.parts VALUES (2)"):
+        spark.sql(change).collect()
+        engine.maintain([f"v.{name}" for name in queries])
+        check_views(engine, "v", queries, change)
+    for name in queries:
+        engine.drop(f"v.{name}")
 
 
 @pytest.mark.parametrize("repair", REPAIRS.values(), ids=REPAIRS)
