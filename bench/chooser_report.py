@@ -10,15 +10,16 @@ from bench.bench_result import BenchResult, Column, Grid, Section
 from bench.measures import middle
 from bench.points import NOISE_SECONDS, Point
 from bench.report_page import seconds
-from bench.ways import AUTO, FULL, INCREMENTAL, MIXED
+from bench.ways import AUTO, FULL, INCREMENTAL, MIXED, NOTHING
 
 NOISE_SHARE = 0.05
 NOTES = (
-    "Every trial is one decision. The ways are batches (measured with a copy that is never refreshed), a refresh, and, for a "
-    "view with auxiliaries of which auto refreshes some, what it then did: each with its median seconds at the view, kind "
-    "and size of change. A refresh counts with the smaller of two medians: plain Spark's, and auto's own where it refreshed.",
-    f"A pick is right whose way is the fastest, or within {NOISE_SHARE:.0%} or {NOISE_SECONDS:g} s of it. "
-    "Regret is what it takes beyond the fastest; its share is of all decisions' fastest ways.",
+    "Every trial in which the view's tables changed is one decision. The ways are batches (measured with a copy that is never "
+    "refreshed), a refresh, and, for a view with auxiliaries of which auto refreshes some, what it then did: each with its "
+    "median seconds at the view, kind and size of change. The fastest refresh is the less of two medians: plain Spark's, and "
+    "auto's own where it refreshed.",
+    f"A pick is right whose way is the fastest, or within {NOISE_SHARE:.0%} or {NOISE_SECONDS:g} s of it. Regret is what it "
+    "took beyond the fastest, a refresh by auto's own median; its share is of all decisions' fastest ways.",
     "Auto learns from its own batches, which include the untimed ones that bring views back to the loaded state between "
     "sizes; sizes come in a shuffled order, the same in every run.",
     "A full refresh is CREATE OR REPLACE TABLE … AS the view's query, by plain Spark in the same warm session.",
@@ -42,16 +43,18 @@ class Judgement:
 
 
 def judge(point: Point) -> Judgement | None:
-    """The picks of a point's trials against its medians; None where a way was not measured."""
+    """The picks of a point's trials against its medians; None where a way was not measured, or nothing was to decide."""
+    picks = [trial.pick for trial in point.trials if AUTO in trial.costs and trial.pick != NOTHING]
     full, incremental = point.seconds(FULL), point.seconds(INCREMENTAL)
-    if full is None or incremental is None:
+    if full is None or incremental is None or not picks:
         return None
     refreshed, mixed = _auto_seconds(point, FULL), _auto_seconds(point, MIXED)
     ways = {FULL: full if refreshed is None else min(full, refreshed), INCREMENTAL: incremental}
     if mixed is not None:
         ways[MIXED] = mixed
     best = min(ways.values())
-    gaps = [ways[trial.pick] - best for trial in point.trials]
+    taken = ways if refreshed is None else {**ways, FULL: refreshed}
+    gaps = [ways[pick] - best for pick in picks]
     noise = max(NOISE_SECONDS, NOISE_SHARE * best)
     return Judgement(
         point,
@@ -59,14 +62,14 @@ def judge(point: Point) -> Judgement | None:
         decisions=len(gaps),
         right=sum(gap <= noise for gap in gaps),
         strictly_right=gaps.count(0.0),
-        regret=sum(gaps),
+        regret=sum(taken[pick] - best for pick in picks),
         best=best * len(gaps),
     )
 
 
 def _auto_seconds(point: Point, pick: str) -> float | None:
     """The median of auto's seconds where it picked this."""
-    return middle([trial.costs[AUTO].seconds for trial in point.trials if trial.pick == pick])
+    return middle([t.costs[AUTO].seconds for t in point.trials if AUTO in t.costs and t.pick == pick])
 
 
 def describe(

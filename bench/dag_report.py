@@ -14,10 +14,12 @@ from bench.report_page import count, seconds, times
 NOTES = (
     "Plain Spark runs every model with CREATE OR REPLACE TABLE … AS in the order of their dependencies, each reading the "
     "tables that the models before it wrote, in the same warm session.",
-    "After each change the ways take turns in going first; then every view is compared with its model's table, and after the "
-    "last change of each size every hand-written model. Changes are inserts into all raw tables but one, updates of three "
-    "and deletes from two; each repetition makes a further one. The first of each size (--warm-up, 1 unless set) are not "
-    "counted; the initial build is measured once, and cold.",
+    "The group's views run as many at a time as there are cores (four at most); models run one after the other, each on "
+    "all cores.",
+    "After each change the ways take turns in going first, each after Java has collected its garbage; then every view is "
+    "compared with its model's table, and after the last change of each size every hand-written model. Changes are inserts "
+    "into all raw tables but one, updates of three and deletes from two; each repetition makes a further one. The first of "
+    "each size (--warm-up, 1 unless set) are not counted; the initial build is measured once, and cold.",
     "By hand are incremental models as they are written with dbt, where a model has a key by which its rows can be found "
     "(bench/warehouse/by_hand): the changed keys by Delta's change feed, their rows computed anew and merged, one after the "
     "other. The other models are refreshed by plain Spark; their seconds are in the sum of all models by hand.",

@@ -26,7 +26,7 @@ class ChooserOptions:
     kinds: tuple[Kind, ...] = tuple(Kind)
     percents: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 50.0)
     views: tuple[str, ...] = ()
-    repeats: int = 3
+    repeats: int = 5
 
 
 def run(options: ChooserOptions, place: Place, display: Display) -> BenchResult:

@@ -19,8 +19,8 @@ from bench.plain_spark import SCHEMA as FULL_SCHEMA
 from bench.plain_spark import full_name
 from bench.subjects import read_views
 from bench.warehouse_data import FOLDER, SCHEMAS, WarehouseData
-from bench.ways import matches_full, refresh_fully
-from ivm_core.errors import IvmError
+from bench.ways import matches_full, order_of, refresh_fully
+from ivm_core.errors import IvmError, SettingsError
 from ivm_core.plan.definition import ViewDefinition
 
 INITIAL = 100.0  # the percentage under which the first build is told of
@@ -43,7 +43,7 @@ class DagOptions:
 
 
 def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
-    """Run the benchmark. Raises EnvironmentProblem."""
+    """Run the benchmark. Raises EnvironmentProblem, and SettingsError where no view is left to measure."""
     views = read_views([FOLDER / "views"], options.views)
     with warm_session(place, "dag") as spark:
         facts = environment(spark, place.driver_memory)
@@ -55,6 +55,8 @@ def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
             refused: dict[str, str] = {}
             rounds = [_build(opened, views, refused, display)]
             kept = tuple(view for view in views if view.name not in refused)
+            if not kept:
+                raise SettingsError("None of the views can be built: " + " ".join(refused.values()))
             with display.step("Hand-written models"):
                 by_hand = HandWrittenModels.build(opened, kept if options.by_hand else ())
             loaded = data.orders
@@ -82,7 +84,8 @@ def _build(place: Deployment, views: Sequence[ViewDefinition], refused: dict[str
         found = []
         for view, seconds in models:
             full = refresh_fully(place, view.name, view.whole, _renamed(views))
-            found.append(Model(view.name, "full", seconds, full.seconds))
+            right = matches_full(place, view.name, view.name)
+            found.append(Model(view.name, "full", seconds, full.seconds, equal=right))
             advance(view.name)
     return Round(INITIAL, built, tuple(found), {})
 
@@ -101,17 +104,20 @@ def _rounds(
 
     Also returns how many orders there are then.
     """
-    ways: list[Callable[[], Any]] = [
-        partial(place.meter.measure, partial(place.engine.maintain, raise_errors=False)),
-        partial(_run_models, place, views),
-        by_hand.run,
-    ]
+    ways: dict[str, Callable[[], Any]] = {
+        "group": partial(place.meter.measure, partial(place.engine.maintain, raise_errors=False)),
+        "plain": partial(_run_models, place, views),
+        **({"by hand": by_hand.run} if options.by_hand else {}),
+    }
     rounds: list[Round] = []
     turns = options.repeats + options.warm_up
     with display.step(f"{percent:g} % changed", turns * len(views)) as advance:
         for turn, (now, rows) in enumerate(data.changes(place.spark, percent, loaded, turns)):
-            found = {way: ways[way]() for way in ((turn + step) % len(ways) for step in range(len(ways)))}
-            (reports, cost), fulls, hands = (found[way] for way in range(len(ways)))
+            found = {}
+            for way in order_of(tuple(ways), turn):
+                place.meter.collect_garbage()
+                found[way] = ways[way]()
+            (reports, cost), fulls, hands = found["group"], found["plain"], found.get("by hand", {})
             by_view = {report.view: report for report in reports}
             models = []
             for view in views:

@@ -43,7 +43,7 @@ class FloorOptions:
 
 
 def run(options: FloorOptions, place: Place, display: Display) -> BenchResult:
-    """Run the benchmark. Raises EnvironmentProblem."""
+    """Run the benchmark. Raises EnvironmentProblem, and SettingsError where the tables have too few orders."""
     views = read_views([FOLDER / "views"])
     with warm_session(place, "floor") as spark:
         facts = environment(spark, place.driver_memory)
@@ -68,7 +68,7 @@ def _measure(
     before = TableLog(log).version()
     # One round more than is counted: the first meets code that no one has run yet.
     with display.step("Insert and maintain", (options.repeats + 1) * len(views)) as advance:
-        for turn, rows in enumerate(changes(tpch, Kind.RF1, options.percent, options.repeats + 1)):
+        for turn, rows in enumerate(changes(tpch, Kind.RF1, options.percent, options.repeats + 1, in_a_row=True)):
             newest = TableLog(log).version()
             for position, view in enumerate(views):
                 trial = _trial(tpch.place, view, (before + 1, newest), rows[CHANGED], (turn + position) % 2 == 0)

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from bench.deployment import Deployment
 from bench.plain_spark import renaming
-from ivm_core.errors import IvmError
+from ivm_core.errors import IvmError, SettingsError
 from ivm_core.plan.definition import ViewDefinition, parse_definition
 from ivm_core.plan.materialized import SEPARATOR
 from ivm_core.plan.table_names import tables_of
@@ -37,20 +37,26 @@ class Subject:
 def read_views(folders: Iterable[Path], wanted: Iterable[str] = ()) -> tuple[ViewDefinition, ...]:
     """The definitions of some folders, upstream first; of those ``wanted`` (by name or the beginning of it) and what they read.
 
-    Raises DefinitionError.
+    Raises DefinitionError, and SettingsError where there is none of a wanted name.
     """
+    wanted = tuple(wanted)
     files = sorted((file for folder in folders for file in folder.glob("*.sql")), key=lambda file: file.name)
     found = [parse_definition(file.read_text("utf-8")) for file in files]
     by_name = {view.name: view for view in found}
     reads = {name: [table for table in tables_of(view.whole) if table in by_name] for name, view in by_name.items()}
     views = [by_name[name] for name in TopologicalSorter(reads).static_order()]
     chosen: set[str] = set()
+    if unknown := [word for word in wanted if not any(_is_called(name, word) for name in by_name)]:
+        raise SettingsError(f"No view of this benchmark begins with {', '.join(unknown)}.")
     for view in reversed(views):
-        name = view.name.rpartition(".")[2]
-        if not wanted or view.name in chosen or any(name.startswith(word) or view.name == word for word in wanted):
+        if not wanted or view.name in chosen or any(_is_called(view.name, word) for word in wanted):
             chosen.add(view.name)
             chosen.update(tables_of(view.whole))
     return tuple(view for view in views if view.name in chosen)
+
+
+def _is_called(name: str, word: str) -> bool:
+    return name == word or name.rpartition(".")[2].startswith(word)
 
 
 def create_subjects(

@@ -59,10 +59,7 @@ class TpchSubjects:
 
 def tpch_views(wanted: tuple[str, ...]) -> tuple[ViewDefinition, ...]:
     """The demo's views and all other queries of TPC-H, or those ``wanted``. Raises SettingsError where there is no such."""
-    found = read_views([tpch_data.SQL_FOLDER / "views", OTHERS], wanted)
-    if not found:
-        raise SettingsError(f"No view of TPC-H begins with {', '.join(wanted)}.")
-    return found
+    return read_views([tpch_data.SQL_FOLDER / "views", OTHERS], wanted)
 
 
 @contextmanager
@@ -95,12 +92,20 @@ def open_tpch(
         yield TpchSubjects(opened, scale, Stream(scale, data), loaded, subjects, refused)
 
 
-def changes(tpch: TpchSubjects, kind: Kind, percent: float, repeats: int) -> Iterator[dict[str, int]]:
+def changes(
+    tpch: TpchSubjects, kind: Kind, percent: float, repeats: int, *, in_a_row: bool = False
+) -> Iterator[dict[str, int]]:
     """Make ``repeats`` changes of one size, one at each step; yields the changed rows of each table.
 
     Each is a further change of the same size; where they run out, the tables are brought back to the loaded state first.
+    Raises SettingsError where a change has more orders than there are, or all of them must be ``in_a_row`` and cannot be.
     """
     stream, most = tpch.streams(percent), changes_in_a_row(tpch.scale, percent, kind)
+    if most < (repeats if in_a_row else 1):
+        raise SettingsError(
+            f"At SF {tpch.scale:g} there are orders for {most} changes of {percent:g} % in a row, and {repeats} are to be "
+            "made: take smaller ones, fewer of them, or a larger scale factor."
+        )
     for turn in range(repeats):
         if turn and turn % most == 0:
             tpch.start_over()
@@ -108,11 +113,11 @@ def changes(tpch: TpchSubjects, kind: Kind, percent: float, repeats: int) -> Ite
 
 
 def changed_trials(
-    tpch: TpchSubjects, kind: Kind, percent: float, repeats: int, display: Display, *, warm_up: bool = False
+    tpch: TpchSubjects, kind: Kind, percent: float, repeats: int, display: Display, *, warm_up: int = 0
 ) -> Iterator[Trial]:
     """``repeats`` changes of one size from the loaded state on, each followed by trials of all views.
 
-    ``warm_up``: one change more, whose trials are not yielded: they meet code that no one has run yet.
+    ``warm_up``: so many changes come before, whose trials are not yielded: they meet code that no one has run yet.
     """
     turns = repeats + warm_up
     with display.step(f"SF {tpch.scale:g}: {kind} {percent:g} %", turns * len(tpch.subjects)) as advance:

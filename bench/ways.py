@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -15,8 +16,9 @@ from ivm_core.apply.model import MaintenanceReport
 from ivm_core.cost.model import Strategy
 from ivm_core.errors import IvmError
 
-FULL, INCREMENTAL, AUTO, MIXED = "full", "incremental", "auto", "mixed"
+FULL, INCREMENTAL, AUTO, MIXED, NOTHING = "full", "incremental", "auto", "mixed", "noop"
 WAYS = (FULL, INCREMENTAL, AUTO)
+Way = TypeVar("Way")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,13 @@ class Trial:
 
     @property
     def pick(self) -> str:
-        """What auto picked for the view and those of its auxiliaries that changed: incremental, full, or mixed."""
+        """What auto picked for the view and those of its auxiliaries that changed: incremental, full, or mixed.
+
+        ``noop`` where there was nothing to decide.
+        """
         decided = [self.strategy, *(part for part in self.parts if part != Strategy.NOOP)]
+        if decided == [Strategy.NOOP]:
+            return NOTHING
         refreshed = [strategy == FULL for strategy in decided]
         return FULL if all(refreshed) else MIXED if any(refreshed) else INCREMENTAL
 
@@ -56,18 +63,27 @@ def trials(
     change: str,
     percent: float,
 ) -> Iterator[Trial]:
-    """All ways for every view, after a change that touched ``rows``. ``turn`` rotates which way goes first."""
+    """All ways for every view, after a change that touched ``rows``; ``turn`` tells which way goes first, and which next."""
     changed = dict(rows)
     for position, subject in enumerate(subjects):
         read = {table: changed.get(table, 0) for table in subject.tables}
-        start = (turn + position) % len(WAYS)
-        order = (*WAYS[start:], *WAYS[:start])
         try:
-            trial = _trial(place, subject, order, sum(read.values()), scale, change, percent)
+            trial = _trial(place, subject, order_of(WAYS, turn + position), sum(read.values()), scale, change, percent)
         except IvmError as error:
             trial = Trial(subject.name, scale, change, percent, {}, equal=False, error=error.message)
         changed[subject.name] = trial.view_rows_changed  # what the views above it see as change
         yield trial
+
+
+def order_of(ways: Sequence[Way], turn: int) -> tuple[Way, ...]:
+    """The ways in the order of this turn: each comes first as often, and follows each other one as often.
+
+    >>> ["".join(order_of("abc", turn)) for turn in range(6)]
+    ['abc', 'cba', 'bca', 'acb', 'cab', 'bac']
+    """
+    start = turn // 2 % len(ways)
+    order = (*ways[start:], *ways[:start])
+    return order if turn % 2 == 0 else order[::-1]
 
 
 def _trial(

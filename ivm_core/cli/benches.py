@@ -182,7 +182,7 @@ def chooser(
         typer.Option("--percent", min=0.001, max=50, help="May be repeated. Default: 0.01, 0.1, 1, 10 and 50."),
     ] = None,
     views: Views = None,
-    repeat: Repeat = 3,
+    repeat: Repeat = 5,
     out: Folder = None,
     master: Master = "local[*]",
     driver_memory: Memory = "3g",

@@ -11,7 +11,7 @@ from bench.deployment import Place
 from bench.meter import Cost
 from bench.points import Point, points_of
 from bench.run_chooser import ChooserOptions, run
-from bench.ways import AUTO, FULL, INCREMENTAL, MIXED, Trial
+from bench.ways import AUTO, FULL, INCREMENTAL, MIXED, NOTHING, Trial
 from tests.bench.benches import check_result
 
 
@@ -32,7 +32,7 @@ def point(full: float, incremental: float, *picks: str) -> Point:
         (2.0, 8.0, ("incremental", "full", "incremental"), 1, 12.0),
         (2.0, 8.0, ("full",), 1, 0.0),
         (2.0, 2.05, ("incremental",), 1, 0.05),  # as good as the other, and still not for nothing
-        (5.0, 0.01, ("noop",), 1, 0.0),
+        (5.0, 0.01, ("noop", "incremental"), 1, 0.0),  # where nothing changed there is nothing to decide
     ],
 )
 def test_judges_by_what_was_measured(
@@ -51,7 +51,8 @@ def test_judges_by_what_was_measured(
         ("full", ("full", "noop"), FULL),
         ("full", ("incremental",), MIXED),
         ("affected", ("full", "incremental"), MIXED),
-        ("noop", ("noop",), INCREMENTAL),
+        ("noop", ("noop",), NOTHING),
+        ("noop", ("incremental",), INCREMENTAL),
     ],
 )
 def test_a_pick_is_that_of_the_view_and_of_its_auxiliaries(strategy: str, parts: tuple[str, ...], pick: str) -> None:
@@ -77,6 +78,19 @@ def test_a_refresh_counts_with_autos_own_seconds_where_they_are_fewer() -> None:
     found = judge(Point((trial(4.0, 3.0, 2.0, "full"), trial(4.0, 3.0, 3.0, "incremental"))))
     assert found is not None
     assert (found.right, found.regret, found.best) == (1, pytest.approx(1.0), pytest.approx(4.0))
+
+
+def test_a_refresh_that_took_longer_than_plain_sparks_is_right_and_costs_what_it_took() -> None:
+    found = judge(Point((trial(1.0, 1.5, 3.0, "full"), trial(1.0, 1.5, 1.5, "incremental"))))
+    assert found is not None
+    assert (found.right, found.regret, found.best) == (1, pytest.approx(2.5), pytest.approx(2.0))
+
+
+def test_what_failed_or_had_nothing_to_do_is_no_decision() -> None:
+    failed = Trial("t.v", 1.0, "RF1", 1.0, {}, equal=False, error="x")
+    found = judge(Point((failed, *point(8.0, 2.0, "full", "noop").trials)))
+    assert found is not None and (found.decisions, found.right) == (1, 0)
+    assert judge(Point((failed, *point(8.0, 2.0, "noop").trials))) is None
 
 
 def test_sums_up() -> None:
