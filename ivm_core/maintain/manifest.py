@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.errors import SettingsError
@@ -20,11 +21,13 @@ MANIFEST_VERSION = 1
 
 
 def write_manifest(
-    session: Session, project: Collection[str], expectations: Mapping[str, Collection[Expectation]]
+    session: Session,
+    project: Collection[str] = (),
+    expectations: Mapping[str, Collection[Expectation]] = MappingProxyType({}),
 ) -> Path:
     """Write what DAG files read: groups and views in a stable order, nothing that changes from run to run.
 
-    ``expectations``: users' own, checked, of the views that have files in the ``project``; those of other views are kept.
+    ``project``: the views that have files in it; ``expectations``: users' own of these, checked. Those of other views are kept.
     """
     groups: dict[str, list[ViewRecord]] = {}
     for view in session.catalog.views():

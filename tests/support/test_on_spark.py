@@ -105,14 +105,16 @@ class Tables:
         frame.coalesce(1).write.format("delta").mode("append").saveAsTable(name)
 
 
-def test_views_follow_their_tables(spark: SparkSession, engine: Engine) -> None:
+# A batch of 36 views takes a minute: the second one belongs to the slow tests.
+@pytest.mark.parametrize("batches", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_views_follow_their_tables(spark: SparkSession, engine: Engine, batches: int) -> None:
     tables, now = Tables(spark), datetime.now(UTC)
     views = {name.rpartition(".")[2]: _qualified(sql) for name, sql in UPSTREAM.items()}
     views |= {name: _qualified(construct.sql) for name, construct in MAINTAINED.items()}
     for name, sql in views.items():
         engine.create(f"CREATE INCREMENTAL MATERIALIZED VIEW {SCHEMA}.{name} {POLICY} AS {sql}")
     strategies: dict[str, set[str]] = {name: set() for name in views}
-    for _ in range(2):
+    for _ in range(batches):
         tables.change()
         now += timedelta(days=9)
         session = engine._session
