@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from ivm_core.plan.choices import COLLECTED
 from ivm_core.plan.functions import sql_name
 from ivm_core.plan.rewrite import as_operand, both, condition_and_value, expect_expression, value_where
 from ivm_core.plan.scope import refusal
@@ -72,7 +73,6 @@ MODIFIERS = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
 # These see NULL arguments, so that a filter cannot be expressed by NULLs.
 _SEE_NULLS = (exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.AnyValue)
 _COUNT_NULLS = (exp.ApproxTopK, exp.ApproxTopKAccumulate, exp.ApproxTopKCombine)
-_LISTS = (exp.ArrayAgg, exp.ArrayUniqueAgg)
 _BITMAP_OF_NOTHING = {"bitmap_construct_agg": "00", "bitmap_or_agg": "00", "bitmap_and_agg": "FF"}  # 4,096 bytes
 _COUNT_OF_NOTHING = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.RegrCount)
 
@@ -117,10 +117,10 @@ def spell_aggregate(call: exp.Expression) -> exp.Expression:
 
     ``first(CASE WHEN p THEN x END) RESPECT NULLS`` stands for ``first(x) FILTER (WHERE p)``, until ``choices`` takes a row.
     """
-    if isinstance(call, exp.RespectNulls) and isinstance(call.find(exp.AggFunc), _LISTS):
+    if isinstance(call, exp.RespectNulls) and isinstance(call.find(exp.AggFunc), COLLECTED):
         instead = "Write transform(collect_list(struct(x AS v)), s -> s.v): a struct is no NULL."
         raise refusal("RESPECT NULLS of a list", call, instead)
-    if isinstance(call, exp.IgnoreNulls) and isinstance(call.find(exp.AggFunc), _LISTS):
+    if isinstance(call, exp.IgnoreNulls) and isinstance(call.find(exp.AggFunc), COLLECTED):
         return spell_aggregate(expect_expression(call.this))  # as they do without
     if isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.Filter):
         return _filtered(exp.IgnoreNulls(this=call.this.this), call.this.expression.this)
@@ -151,7 +151,7 @@ def empty_value(call: exp.Expr, name: exp.Expression) -> exp.Expression:
     """The aggregate's column after an outer join that may have found no group: what the call gives for no rows."""
     if isinstance(call, _COUNT_OF_NOTHING):
         return exp.Coalesce(this=name, expressions=[exp.cast(exp.Literal.number(0), "bigint", dialect="spark")])
-    if isinstance(call, _LISTS):
+    if isinstance(call, COLLECTED):
         return exp.Coalesce(this=name, expressions=[exp.Array(expressions=[])])
     if (byte := _BITMAP_OF_NOTHING.get(sql_name(call))) is not None:
         bits = exp.Repeat(this=exp.Literal.string(byte), times=exp.Literal.number(4096))

@@ -29,7 +29,7 @@ from ivm_core.plan.nodes import (
     Window,
     sources,
 )
-from ivm_core.plan.types import INTEGRAL, literal_type, suffixed
+from ivm_core.plan.types import INTEGRAL, integer_type
 
 Rule = Callable[[Plan], Plan]
 
@@ -229,17 +229,10 @@ def _with_type(value: exp.Expr, replaced: exp.Expr) -> exp.Expr:
 
     Spark (``DecimalPrecision``) divides a DECIMAL(15,2) by ``3`` with 6 digits after the point, and by an INT with 13.
     """
-    bare = value.unnest()
-    digits = bare.this if isinstance(bare, exp.Neg) else bare
-    if isinstance(digits, exp.Literal) and not digits.is_string and digits.name.isdecimal():
-        type_: str | None = literal_type(
-            exp.Literal(this=f"{'-' * (bare is not digits)}{digits.name}", is_string=False)
-        )
-    else:
-        _, type_ = suffixed(digits) or (0, None)
-    return (
-        _as_operand(value, replaced) if type_ not in INTEGRAL else exp.cast(value, type_, dialect="spark", copy=False)
-    )
+    type_ = integer_type(value.unnest())
+    if type_ not in INTEGRAL:
+        return _as_operand(value, replaced)
+    return exp.cast(value, type_, dialect="spark", copy=False)
 
 
 def _as_operand(expression: exp.Expr, replaced: exp.Expr) -> exp.Expr:

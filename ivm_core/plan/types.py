@@ -211,6 +211,19 @@ def suffixed(node: exp.Expr) -> tuple[int, Type] | None:
     return (int(text[:-1]), SUFFIXES[text[-1]]) if text[:-1].isdigit() and text[-1] in SUFFIXES else None
 
 
+def integer_type(node: exp.Expr) -> Type | None:
+    """The type of a whole number as it is written; None of anything else.
+
+    >>> [integer_type(node) for node in (exp.Literal.number(-(2**31)), exp.Var(this="3L"), exp.column("a"))]
+    ['int', 'bigint', None]
+    """
+    sign, digits = ("-", node.this) if isinstance(node, exp.Neg) else ("", node)
+    if isinstance(digits, exp.Literal) and not digits.is_string and str(digits.this).isdigit():
+        return literal_type(exp.Literal(this=f"{sign}{digits.this}", is_string=False))
+    known = suffixed(digits)
+    return known[1] if known is not None else None
+
+
 def common_type(*types: Type | None) -> Type | None:
     """The type that CASE, COALESCE, UNION and the like give their inputs; None where one is unknown."""
     result: Type | None = "void"

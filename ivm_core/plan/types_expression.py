@@ -17,6 +17,7 @@ from ivm_core.plan.types import (
     common_type,
     decimal,
     digits,
+    integer_type,
     literal_type,
     parse_type,
     part_of,
@@ -78,10 +79,8 @@ def type_of(expression: exp.Expr, input_types: Types) -> Type | None:
             return input_types.get(expression.name)
         case exp.Literal():
             return literal_type(expression)
-        case exp.Var() if (known := suffixed(expression)) is not None:
-            return known[1]
-        case exp.Neg(this=exp.Literal(is_string=False) as literal) if str(literal.this).isdigit():
-            return literal_type(exp.Literal(this=f"-{literal.this}", is_string=False))
+        case exp.Var() | exp.Neg() if (known := integer_type(expression)) is not None:
+            return known
         case exp.Null():
             return "void"
         case exp.Cast():  # TryCast too
