@@ -21,7 +21,7 @@ MODES = ("catch_up", "rewind", "full", "incremental", "incremental_strict")
 REASON_LENGTH = 500
 TASKS = ("cut", "maintain", "validate", "report")
 POLL_SECONDS = 1.0
-LOST_POLLS = 10  # Airflow's API may be restarted while a run goes on
+LOST_SECONDS = 120.0  # Airflow's API may be restarted while a run goes on
 FINISHED = frozenset({"success", "failed"})
 
 
@@ -113,15 +113,14 @@ def _start(api: AirflowApi, target: Target, conf: dict[str, Any], reason: str) -
 def _follow(
     api: AirflowApi, run: Triggered, timeout: float | None, on_progress: Callable[[str, str], None]
 ) -> Triggered:
-    started, lost = time.monotonic(), 0
+    started = heard = time.monotonic()
     while True:
         try:
             state = str(api.run(run.dag_id, run.run_id)["state"])
             tasks = api.task_states(run.dag_id, run.run_id)
-            lost = 0
+            heard = time.monotonic()
         except AirflowProblem:
-            lost += 1
-            if lost > LOST_POLLS:
+            if time.monotonic() - heard > LOST_SECONDS:
                 raise
         else:
             on_progress(run.dag_id, ", ".join(f"{name} {tasks[name]}" for name in TASKS if name in tasks) or state)
@@ -157,7 +156,7 @@ def _show(run: Triggered) -> None:
 
 def _why(run: Triggered) -> str:
     report = run.report or {}
-    told = [what for what in ("unfinished", "failed", "drifted", "unmet") if report.get(what)]
+    told = [what for what in ("unfinished", "failed", "drifted", "unmet", "uncompared") if report.get(what)]
     parts = [f"{what}: {', '.join(map(str, report[what]))}" for what in told]
     broken = [f"{name} {state}" for name, state in run.tasks.items() if state == "failed"]
     return f" ({'; '.join(parts or broken)})" if parts or broken else ""

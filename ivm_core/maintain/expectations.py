@@ -47,6 +47,6 @@ def check_names(expectations: Mapping[str, tuple[Expectation, ...]], views: Iter
             if unknown:
                 raise DefinitionError(
                     f"The expectations of {view} name the column {unknown[0]!r}; it has {', '.join(columns[view])}. "
-                    "The manifest was not written.",
+                    "The manifest keeps those that it had.",
                     construct=FOLDER,
                 )

@@ -19,6 +19,7 @@ from ivm_core.engine.tables import create_table, describe_table, table_exists
 from ivm_core.errors import (
     BaseTableError,
     DefinitionError,
+    IvmError,
     NotIncrementalError,
     SchemaChangedError,
     SettingsError,
@@ -75,10 +76,32 @@ def _without_file(session: Session, view: ViewRecord, wanted: Mapping[str, Colle
 def apply_project(
     session: Session, folder: str | Path | None = None, on_progress: Callable[[str, str], None] | None = None
 ) -> list[PlannedChange]:
-    """Create missing tables, create or change views, write the manifest. Doing it again changes nothing."""
+    """Create missing tables, create or change views, write the manifest. Doing it again changes nothing.
+
+    Where it is broken off, the manifest tells of the views as they are by then: a view that went to another group is
+    maintained there, and one that is new is maintained at all.
+    """
     tables, views = _read(session, folder)
     expectations = read_folder(_root(session, folder), views)
     changes = plan_project(session, folder)
+    try:
+        _apply(session, tables, views, changes, on_progress)
+        check_names(expectations, session.catalog.views())
+    except BaseException:  # Ctrl-C too
+        with suppress(IvmError):  # what went wrong first is told
+            write_manifest(session)
+        raise
+    write_manifest(session, [view.name for view in views], expectations)
+    return changes
+
+
+def _apply(
+    session: Session,
+    tables: list[TableDefinition],
+    views: list[ViewDefinition],
+    changes: list[PlannedChange],
+    on_progress: Callable[[str, str], None] | None,
+) -> None:
     actions = {(change.kind, change.name): change.action for change in changes}
     with session.describing_once():
         for table in tables:
@@ -99,9 +122,6 @@ def apply_project(
             for change in reversed(changes):
                 if change.action == "drop":
                     drop_view(session, change.name)
-    check_names(expectations, session.catalog.views())
-    write_manifest(session, [view.name for view in views], expectations)
-    return changes
 
 
 def _root(session: Session, folder: str | Path | None) -> Path:

@@ -30,7 +30,7 @@ def log_asset(group: Group, table: str, location: str) -> Asset:
     """
     from ivm_airflow.watch import DeltaLogTrigger
 
-    trigger = DeltaLogTrigger(location=location, every_seconds=group.watch_every_seconds or 0.0)
+    trigger = DeltaLogTrigger(location, group.watch_every_seconds or 0.0, group.name)
     return Asset(
         name=f"log of {table} for {group.name}",
         uri=f"{SCHEME}-log://{_path(group.name, *_parts(table))}",

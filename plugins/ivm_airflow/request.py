@@ -14,8 +14,9 @@ MODES = ("catch_up", "rewind", *POLICIES)
 OTHER_NAMES = {"auto": "catch_up"}
 KEYS = frozenset({"views", "mode", "as_of", "measure_full", "reason"})
 REASON_LENGTH = 500
-# What OpenLineage's provider puts into the parameters of a DAG whose lineage was switched on or off by itself.
-FOREIGN = frozenset({"_selective_enable_ol"})
+# What others put among the parameters: OpenLineage's provider into those of a DAG whose lineage was switched on or off alone,
+# and, through TriggerDagRunOperator, of runs that another DAG starts; Airflow itself, for how much a run's traces tell.
+FOREIGN = frozenset({"_selective_enable_ol", "openlineage", "airflow/task_span_detail_level"})
 WITH_INTERVAL = ("scheduled", "backfill")
 BY_ASSETS = "asset_triggered"
 
@@ -104,6 +105,11 @@ def target(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:
     instant = _in_utc(_of_interval(context, "data_interval_end") or getattr(run, "run_after", None))
     began = _in_utc(getattr(run, "start_date", None)) if _type_of(run) == BY_ASSETS else None
     return max(instant, began) if instant and began else instant
+
+
+def moves_when_cleared(request: RunRequest, context: Mapping[str, Any]) -> bool:
+    """True where ``target`` of a run that somebody clears is later than it was: that of a run which assets start."""
+    return _type_of(context.get("dag_run")) == BY_ASSETS and (request.as_of is None or request.rewinds)
 
 
 def rewind_to(request: RunRequest, context: Mapping[str, Any]) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Which views a run validates by itself: those whose last validation is older than ``ivm.validate_every`` allows."""
+"""Which views a run validates by itself: those whose ``ivm.validate_every`` is up, and those that differed the last time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from ivm_airflow.manifest import read_groups
 
 if TYPE_CHECKING:
     from ivm_core import Engine
+    from ivm_core.catalog.model import ValidationRecord, ViewRecord
 
 
 def views_due(engine: Engine, group: str, views: Collection[str]) -> list[str]:
-    """The views of ``views`` whose validation is due now, in their order."""
+    """The views of ``views`` whose validation is due now, in their order.
+
+    What differed is compared in every run until it does no more: a run that did not look would end well with wrong rows.
+    Views whose ``ivm.on_drift`` is ``warn`` keep their rhythm.
+    """
     every = {
         view.name: view.validate_every_seconds
         for entry in read_groups()
@@ -25,13 +30,20 @@ def views_due(engine: Engine, group: str, views: Collection[str]) -> list[str]:
     if not asked:
         return []
     now = datetime.now(UTC)
-    checked = {item.view.name: item.last_validation for item in engine.catalog.activity()}
-    last = {view: found.checked_at for view in asked if (found := checked.get(view)) is not None}
-    return [view for view in asked if is_due(last.get(view), every[view], now)]
+    known = {item.view.name: item for item in engine.catalog.activity(asked)}
+    return [
+        view
+        for view in asked
+        if (item := known.get(view)) is None or is_due(item.last_validation, every[view], now, _warns(item.view))
+    ]
 
 
-def is_due(validated_at: datetime | None, every_seconds: float | None, now: datetime) -> bool:
-    """True where a view has a rhythm and has never been validated, or not within it."""
-    if every_seconds is None:
-        return False
-    return validated_at is None or now - validated_at >= timedelta(seconds=every_seconds)
+def _warns(view: ViewRecord) -> bool:
+    return ("ivm.on_drift", "warn") in view.properties
+
+
+def is_due(last: ValidationRecord | None, every_seconds: float, now: datetime, tolerant: bool = False) -> bool:
+    """True where a view was never validated, not within its rhythm, or differed when it was (unless that is tolerated)."""
+    if last is None or not (last.ok or tolerant):
+        return True
+    return now - last.checked_at >= timedelta(seconds=every_seconds)

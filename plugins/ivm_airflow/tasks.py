@@ -20,7 +20,7 @@ from ivm_airflow.packing import (
     unpack_cut,
     with_earlier_tries,
 )
-from ivm_airflow.request import RunRequest, check_heard, parse_request, rewind_to, target
+from ivm_airflow.request import RunRequest, check_heard, moves_when_cleared, parse_request, rewind_to, target
 from ivm_airflow.schedule import views_due
 from ivm_airflow.slug import dag_id
 from ivm_airflow.stated import broken_of, stated_of, unmet
@@ -203,8 +203,8 @@ def report(group: str, **context: Any) -> dict[str, Any]:
 
     ti = context["ti"]
     fixed = _cut_of(ti)
-    with opened_engine() as engine:
-        _, request = _asked(engine, group, context)
+    # Checked by `cut`; without the catalogue, which may be what failed the run, or have lost a view since.
+    request = parse_request(context["params"], [name.lower() for name in context["params"].get("views") or ()])
     run = {
         "run_id": _run_id(context),
         "group": group,
@@ -243,9 +243,14 @@ def _asked(engine: Engine, group: str, context: dict[str, Any]) -> tuple[list[st
 
 
 def _attempt_id(context: dict[str, Any], request: RunRequest) -> str:
-    """The run's id for its batches: tried again it does not go back or compute a view anew a second time, cleared it does."""
+    """The run's id for its batches and its cut.
+
+    Tried again, a run does not go back or compute a view anew a second time, and ends where it was to end; cleared it does,
+    and goes on to where its tables stand by then where assets started it.
+    """
     cleared = getattr(context.get("dag_run"), "clear_number", 0) or 0
-    return f"{_run_id(context)} (cleared {cleared})" if cleared and request.repeats else _run_id(context)
+    again = cleared and (request.repeats or moves_when_cleared(request, context))
+    return f"{_run_id(context)} (cleared {cleared})" if again else _run_id(context)
 
 
 def _on_drift(engine: Engine, group: str, answer: str) -> set[str]:

@@ -20,16 +20,19 @@ class DeltaLogTrigger(BaseEventTrigger):
     """Yields an event for each new version of the Delta table at ``location``; several that came at once are one.
 
     After a restart of the triggerer what was committed meanwhile is told once. A run that finds nothing to do skips.
+    ``group``: whose asset it tells of; Airflow makes one trigger of two that have the same parameters, and such a one, of
+    two assets, has no memory.
     """
 
-    def __init__(self, location: str, every_seconds: float = 30.0) -> None:
+    def __init__(self, location: str, every_seconds: float = 30.0, group: str = "") -> None:
         super().__init__()
-        self.location, self.every_seconds = location, every_seconds
+        self.location, self.every_seconds, self.group = location, every_seconds, group
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         return f"{type(self).__module__}.{type(self).__qualname__}", {
             "location": self.location,
             "every_seconds": self.every_seconds,
+            "group": self.group,
         }
 
     async def run(self) -> AsyncIterator[TriggerEvent]:

@@ -147,6 +147,6 @@ def test_a_watcher_that_starts_again_tells_what_came_meanwhile(tmp_path):
 
 
 def test_a_watcher_is_made_again_from_its_parameters():
-    path, parameters = DeltaLogTrigger("/lake/t", 5.0).serialize()
+    path, parameters = DeltaLogTrigger("/lake/t", 5.0, "hourly").serialize()
     assert path == "ivm_airflow.watch.DeltaLogTrigger"
     assert DeltaLogTrigger(**parameters).serialize() == (path, parameters)

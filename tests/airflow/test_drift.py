@@ -177,7 +177,7 @@ def reported(engine):
         xcom_pull=lambda task_ids, key=None: left.get((task_ids, key)),
         xcom_push=lambda key, value: pushed.update({key: value}),
     )
-    return tasks.report("gold", ti=ti, params={}, run_id="manual")
+    return tasks.report("gold", ti=ti, params={"views": ["GOLD.a"]}, run_id="manual")
 
 
 @pytest.mark.parametrize("other", [("gold.a",), ()], ids=["one of two", "all"])
@@ -199,6 +199,18 @@ def test_a_validation_that_broke_off_after_its_first_findings_fails_its_run(run)
         reported(engine)
     engine.fails_to_publish = False
     run(engine)
+    assert reported(engine)["ok"]
+
+
+def test_a_report_is_written_without_the_catalogue(run, monkeypatch):
+    engine = FakeEngine("fail")
+    engine.right = True
+    run(engine)
+
+    def away(placed=None):
+        raise OSError("connection refused")
+
+    monkeypatch.setattr(tasks, "opened_engine", away)
     assert reported(engine)["ok"]
 
 

@@ -16,6 +16,7 @@ from ivm_airflow.slug import dag_id, slug
 
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.batch.model import Cut, TableVersion
+from ivm_core.catalog.model import ValidationRecord
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.validate.model import DifferingRow, ValidationReport
 
@@ -145,7 +146,12 @@ def test_only_what_can_pass_is_tried_again(codes, expected):
 
 def test_when_a_validation_is_due():
     now = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+    def checked(seconds_ago, ok=True):
+        return ValidationRecord("gold.a", 1, ok, 0, 0, 5, {}, 0.1, now - timedelta(seconds=seconds_ago))
+
     assert is_due(None, 60, now)
-    assert is_due(now - timedelta(seconds=60), 60, now)
-    assert not is_due(now - timedelta(seconds=59), 60, now)
-    assert not is_due(None, None, now)
+    assert is_due(checked(60), 60, now)
+    assert not is_due(checked(59), 60, now)
+    assert is_due(checked(1, ok=False), 60, now)  # the run fails until the view is right again
+    assert not is_due(checked(1, ok=False), 60, now, tolerant=True)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from ivm_airflow.failures import Permanent
-from ivm_airflow.request import RunRequest, check_heard, parse_request, rewind_to, target
+from ivm_airflow.request import RunRequest, check_heard, moves_when_cleared, parse_request, rewind_to, target
 
 ALLOWED = ("gold.orders", "gold.lines")
 DEFAULTS = {"views": None, "mode": "auto", "as_of": None, "measure_full": False, "reason": ""}
@@ -20,7 +20,12 @@ def test_defaults_mean_the_whole_group():
 
 
 def test_what_openlineage_s_provider_puts_in_is_no_question_to_us():
-    assert parse_request({**DEFAULTS, "_selective_enable_ol": True}, ALLOWED) == RunRequest()
+    parent = {"openlineage": {"parentRunId": "0193", "rootParentRunId": "0192"}}  # of TriggerDagRunOperator
+    assert parse_request({**DEFAULTS, "_selective_enable_ol": True, **parent}, ALLOWED) == RunRequest()
+
+
+def test_what_airflow_takes_for_its_traces_is_no_question_to_us():
+    assert parse_request({**DEFAULTS, "airflow/task_span_detail_level": 2}, ALLOWED) == RunRequest()
 
 
 def test_what_is_asked_for():
@@ -79,6 +84,20 @@ def test_what_is_asked_for():
 def test_what_is_refused(conf):
     with pytest.raises(Permanent):
         parse_request({**DEFAULTS, **conf}, ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("run_type", "conf", "moves"),
+    [
+        ("asset_triggered", {}, True),
+        ("asset_triggered", {"as_of": "2026-11-21T10:00:00Z"}, False),
+        ("scheduled", {}, False),
+        ("manual", {}, False),
+    ],
+)
+def test_what_a_cleared_run_goes_on_to(run_type, conf, moves):
+    """Airflow forgets when a cleared run began: one that assets started ends at where the tables stand by then."""
+    assert moves_when_cleared(parse_request(conf, ALLOWED), {"dag_run": run(run_type)}) == moves
 
 
 def test_clocks_may_differ_a_little():

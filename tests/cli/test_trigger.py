@@ -31,6 +31,7 @@ class Airflow:
         self.triggered: list[dict[str, Any]] = []
         self.logins: list[dict[str, Any]] = []
         self.open = False
+        self.lost = 0  # so many times it does not tell of a run
 
     def reply(self, method: str, path: str, body: Any, token: str | None) -> tuple[int, Any]:
         if path == "/auth/token":
@@ -52,6 +53,9 @@ class Airflow:
         if method == "POST" and rest == "/dagRuns":
             self.triggered.append(body)
             return 200, {"state": "queued"}
+        if self.lost:
+            self.lost -= 1
+            return 503, {"detail": "starting"}
         if rest.endswith("/taskInstances"):
             return 200, {
                 "task_instances": [{"task_id": "cut", "state": "success"}, {"task_id": "maintain", "state": None}]
@@ -119,6 +123,16 @@ def test_a_view_is_run_in_its_group(run: Run, airflow: Airflow) -> None:
     assert result.json["state"] == "success" and result.json["report"] == SUMMARY
     assert result.json["tasks"] == {"cut": "success"}
     assert result.json["run_id"] == airflow.triggered[0]["dag_run_id"]
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(60, 0), (0, 12)])
+def test_airflow_s_api_may_be_away_for_a_while(
+    run: Run, airflow: Airflow, monkeypatch: pytest.MonkeyPatch, seconds: float, code: int
+) -> None:
+    monkeypatch.setattr(trigger, "LOST_SECONDS", seconds)
+    airflow.lost = 15
+    result = run("trigger", "hourly")
+    assert result.code == code, result.err
 
 
 def test_nobody_need_wait(run: Run, airflow: Airflow) -> None:

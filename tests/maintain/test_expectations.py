@@ -32,8 +32,12 @@ def test_apply(spark, tmp_path):
             return json.loads(manifest.read_text())["expectations"]
 
         assert [item["kwargs"] for item in apply("s")["exq.sums"]] == [{"column": "s"}]
+        (tmp_path / "sql/views/totals.sql").write_text(VIEW.replace(" AS SELECT", " GROUP nightly AS SELECT"))
         with pytest.raises(DefinitionError, match=r"exq\.sums name the column 'v'"):
             apply("v")
+        written = json.loads(manifest.read_text())  # of the view as it is by then, so that its group's DAG maintains it
+        assert [group["name"] for group in written["groups"]] == ["nightly"]
+        assert [item["kwargs"] for item in written["expectations"]["exq.sums"]] == [{"column": "s"}]
         other = tmp_path / "other" / "views"
         other.mkdir(parents=True)
         (other / "others.sql").write_text("CREATE MATERIALIZED VIEW exq.others AS SELECT k FROM exq.t")
