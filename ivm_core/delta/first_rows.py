@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ivm_core.plan.clock import clock_names
-from ivm_core.plan.inexact import inexact_columns
+from ivm_core.plan.inexact import inexact_columns, is_inexact
 from ivm_core.plan.nodes import Limit
 from ivm_core.plan.schema import types_of
 
@@ -50,7 +50,7 @@ def first_rows(limit: Limit) -> FirstRows | None:
     """The limit with rows to spare; None where its rows are not told apart by its order, or are too many."""
     if not limit.count or limit.count + limit.offset > MOST_SHOWN:
         return None
-    if clock_names(limit.source) or inexact_columns(limit.source):
+    if clock_names(limit.source) or inexact_columns(limit.source) or is_inexact(limit.source):
         return None
     ordered = {item.this.name for item in limit.order if isinstance(item.this, exp.Column)}
     types = types_of(limit.source)

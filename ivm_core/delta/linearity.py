@@ -76,7 +76,7 @@ def rule_of(plan: Plan) -> OperatorRule | None:
         case Scan() | Changes() | Values() | Round():
             return None
         case Filter() | Project() | UnionAll() | Generate():
-            return OperatorRule(_name(plan), Rule.LINEAR, "works row by row", Code.ROW_BY_ROW)
+            return OperatorRule(rule_name(plan), Rule.LINEAR, "works row by row", Code.ROW_BY_ROW)
         case Join(_, _, kind, condition):
             return _join_rule(plan, kind, condition)
         case Aggregate(_, keys):
@@ -87,7 +87,9 @@ def rule_of(plan: Plan) -> OperatorRule | None:
         case Window():
             return _keyed(plan, common_partition(plan), "partition", (Code.PARTITION, Code.ONE_PARTITION))
         case Limit():
-            return OperatorRule(_name(plan), Rule.WHOLE, "any row can enter or leave the first rows", Code.FIRST_ROWS)
+            return OperatorRule(
+                rule_name(plan), Rule.WHOLE, "any row can enter or leave the first rows", Code.FIRST_ROWS
+            )
         case Recursive():
             return OperatorRule(
                 f"recursion {plan.name}", Rule.WHOLE, "a changed row can lead to any other", Code.RECURSION
@@ -99,34 +101,34 @@ def rule_of(plan: Plan) -> OperatorRule | None:
 def _join_rule(plan: Join, kind: JoinKind, condition: exp.Expression | None) -> OperatorRule:
     match kind:
         case JoinKind.INNER:
-            return OperatorRule(_name(plan), Rule.TERMS, "one term for each changed input", Code.JOIN_TERMS)
+            return OperatorRule(rule_name(plan), Rule.TERMS, "one term for each changed input", Code.JOIN_TERMS)
         case JoinKind.SEMI | JoinKind.ANTI | JoinKind.LEFT | JoinKind.RIGHT | JoinKind.FULL:
             names = set(plan.left.names), set(plan.right.names)
             linking = [c for c in conjuncts(condition) if all(references(c) & side for side in names)]
             if not linking:
-                return OperatorRule(_name(plan), Rule.WHOLE, "no condition links its two sides", Code.UNLINKED_JOIN)
+                return OperatorRule(rule_name(plan), Rule.WHOLE, "no condition links its two sides", Code.UNLINKED_JOIN)
             reason = "local to " + _listed(linking)
-            return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, reason, Code.JOIN_KEY)
+            return OperatorRule(rule_name(plan), Rule.AFFECTED_KEYS, reason, Code.JOIN_KEY)
         case _:
             assert_never(kind)
 
 
 def _keyed(plan: Plan, keys: Sequence[exp.Expression], unit: str, codes: tuple[Code, Code]) -> OperatorRule:
     if not keys:
-        return OperatorRule(_name(plan), Rule.WHOLE, f"one {unit} holds every row", codes[1])
+        return OperatorRule(rule_name(plan), Rule.WHOLE, f"one {unit} holds every row", codes[1])
     below = (plan,) if isinstance(plan, SetOperation) else sources(plan)
     keys = exact_keys(tuple(keys), *below)
     if not keys:
-        return OperatorRule(_name(plan), Rule.WHOLE, "a floating-point sum is no key", Code.FLOATING_SUM)
+        return OperatorRule(rule_name(plan), Rule.WHOLE, "a floating-point sum is no key", Code.FLOATING_SUM)
     types = types_of(sources(plan)[0])
     for key in keys:
         type_ = type_of(key, types)
         if not is_comparable(type_):
             return OperatorRule(
-                _name(plan), Rule.WHOLE, f"{_text(key)} is a {type_}, which cannot be a key", Code.NO_RULE
+                rule_name(plan), Rule.WHOLE, f"{_text(key)} is a {type_}, which cannot be a key", Code.NO_RULE
             )
     listed = "" if codes[0] is Code.ROW_VALUE else f": {_listed(keys)}"
-    return OperatorRule(_name(plan), Rule.AFFECTED_KEYS, f"local to a {unit}{listed}", codes[0])
+    return OperatorRule(rule_name(plan), Rule.AFFECTED_KEYS, f"local to a {unit}{listed}", codes[0])
 
 
 def _listed(expressions: Sequence[exp.Expression]) -> str:
@@ -143,7 +145,8 @@ def _text(expression: exp.Expression) -> str:
     return expression.transform(unquote).sql("spark")
 
 
-def _name(plan: Plan) -> str:
+def rule_name(plan: Plan) -> str:
+    """What an operator is called where its rule is told."""
     match plan:
         case Filter(_, condition):
             return f"filter {_text(condition)}"

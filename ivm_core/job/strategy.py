@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ivm_core.cost.model import Reason, Strategy
 from ivm_core.delta.differentiate import differentiate
-from ivm_core.delta.linearity import Rule, classify
+from ivm_core.delta.linearity import Rule, classify, rule_name
 from ivm_core.delta.reasons import Code
 from ivm_core.delta.state import StateKind, StateLayout
 from ivm_core.errors import NoRule
 from ivm_core.job.compile import CompiledView
 from ivm_core.plan.comparable import as_comparable
-from ivm_core.plan.inexact import unmatched_columns
+from ivm_core.plan.inexact import decided_by_sums, unmatched_columns
 from ivm_core.plan.nodes import column
 from ivm_core.plan.schema import types_of
 
@@ -40,9 +40,10 @@ def check_rows_match(layout: StateLayout) -> None:
 
 
 def unmatched_column(layout: StateLayout) -> tuple[str, str, Code] | None:
-    """The column by which rows of a bag cannot be found again, and why.
+    """The column by which rows of a bag cannot be found again, or what decides which rows it has, and why.
 
-    A text of a floating-point sum is another one after another evaluation, and no text is near to another.
+    A text of a floating-point sum is another one after another evaluation, and no text is near to another. Nor do two
+    evaluations agree about ``sum(x) > 0.6``: a batch would take away a row that is not stored, or leave one that is.
     """
     if layout.kind is not StateKind.BAG:
         return None
@@ -55,4 +56,6 @@ def unmatched_column(layout: StateLayout) -> tuple[str, str, Code] | None:
             "it is made of floating-point sums, and is not known to be a number of that kind",
             Code.FLOATING_SUM,
         )
+    if (node := decided_by_sums(layout.stored)) is not None:
+        return rule_name(node), "a floating-point sum decides which rows there are", Code.FLOATING_SUM
     return None

@@ -8,7 +8,7 @@ from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
 from ivm_core.cost.statistics import PastBatch, Statistics
-from ivm_core.errors import HistoryGone, NoRule, QueryFails
+from ivm_core.errors import DriftError, HistoryGone, NoRule, QueryFails
 from ivm_core.job.model import MaintenanceJob, Slice
 from ivm_core.job.strategy import incremental_strategy
 from ivm_core.maintain.session import Session
@@ -39,7 +39,7 @@ def decide_batch(session: Session, view: ViewRecord, now: Standing, batch: Batch
     return decide(policy or Policy(view.policy), incremental, _statistics(session, view, batch), obstacle)
 
 
-def full_instead(error: HistoryGone | QueryFails, policy: Policy) -> Decision:
+def full_instead(error: HistoryGone | QueryFails | DriftError, policy: Policy) -> Decision:
     """The full batch in the place of one that failed so. Raises NotIncrementalError, or the failure, where it is forbidden."""
     if isinstance(error, HistoryGone):
         return decide(policy, Decision(Strategy.FULL, Reason.HISTORY_GONE, error.message), Statistics())
@@ -48,6 +48,16 @@ def full_instead(error: HistoryGone | QueryFails, policy: Policy) -> Decision:
     if policy is Policy.INCREMENTAL_STRICT:
         raise error
     return Decision(Strategy.FULL, Reason.CHANGES_FAIL, error.message)
+
+
+def raise_where_wrong(session: Session, view: ViewRecord, error: Exception) -> None:
+    """Raise a DriftError, unless the state may be right all the same.
+
+    What large floating-point numbers of either sign leave of each other has other digits each time that it is computed, and
+    a row with such a number may not be found again.
+    """
+    if isinstance(error, DriftError) and not session.compiled(view).approximate_in_state:
+        raise error
 
 
 def first_decision(session: Session, view: ViewRecord, policy: Policy | None) -> Decision:

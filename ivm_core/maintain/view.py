@@ -30,6 +30,7 @@ from ivm_core.maintain.decision import (
     first_decision,
     full_instead,
     most_rows_moved,
+    raise_where_wrong,
     rows_changed_by_table,
 )
 from ivm_core.maintain.next_batch import (
@@ -105,7 +106,8 @@ def maintain_view(
             return _full(session, view, now, cut, decision, run_id)
         try:
             return _run(session, view, batch, decision, run_id)
-        except (HistoryGone, QueryFails) as error:
+        except (HistoryGone, QueryFails, DriftError) as error:
+            raise_where_wrong(session, view, error)
             return _full(session, view, now, cut, full_instead(error, policy or Policy(view.policy)), run_id)
 
 
@@ -172,7 +174,8 @@ def _finish(
         return now
     try:
         _run(session, view, batch, decision, run_id)
-    except HistoryGone:
+    except (HistoryGone, DriftError) as error:
+        raise_where_wrong(session, view, error)
         abandon(session, view)
     except QueryFails:
         return now  # it is abandoned already, and the next batch may have a result

@@ -3,7 +3,7 @@ of them. Such a value, computed again, need not equal the one computed before: i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from sqlglot import exp
@@ -49,7 +49,12 @@ _EXACT_NAMES = ("max_by", "min_by", "percentile", "percentile_cont", "percentile
 
 def is_inexact(plan: Plan) -> bool:
     """True where such values decide which rows the plan has."""
-    return any(_decided_by(node) for node in walk(plan))
+    return decided_by_sums(plan) is not None
+
+
+def decided_by_sums(plan: Plan) -> Plan | None:
+    """The first operator that keeps, joins, orders or groups rows by such values; None where there is none."""
+    return next((node for node in walk(plan) if _decided_by(node)), None)
 
 
 def unmatched_columns(plan: Plan) -> tuple[str, ...]:
@@ -110,10 +115,10 @@ def _computed(columns: Iterable[Named], below: frozenset[str]) -> frozenset[str]
 def _sums(results: Iterable[Named], source: Plan) -> frozenset[str]:
     """The results of adding floating-point numbers, or integers as such."""
     below = types_of(source)
-    return frozenset(result.name for result in results if _adds(result.expression, below))
+    return frozenset(result.name for result in results if adds_up(result.expression, below))
 
 
-def _adds(call: exp.Expression, below: dict[str, str | None]) -> bool:
+def adds_up(call: exp.Expression, below: Mapping[str, str | None]) -> bool:
     """Whether the aggregate may add floating-point numbers: where its type is not known, it may."""
     calls = (node for node in call.walk() if is_aggregate(node) and not isinstance(node, MODIFIERS))
     function = next(calls, None)

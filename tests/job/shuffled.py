@@ -10,7 +10,7 @@ from ivm_core.job.build import batch_job, full_job
 from ivm_core.job.compile import CompiledView
 from ivm_core.job.strategy import strategy_of
 from ivm_core.plan.schema import TableSchema
-from tests.job.duckdb_jobs import AFTER, BEFORE, Row, bag, connect, fill, run, visible
+from tests.job.duckdb_jobs import AFTER, BEFORE, Row, bag, connect, fill, run, stored, visible
 
 BATCHES = 4
 
@@ -24,18 +24,25 @@ def follow_shuffled(
     kept: float,
     *,
     exact: bool = True,
+    each_time: bool = False,
 ) -> None:
     """After each batch the view is compared with one built anew. Of the ``facts`` a share is ``kept``, ``more`` are added.
 
-    ``exact``: the order of rows changes no digit, so that the new build may see yet another one.
+    ``exact``: the order of rows changes no digit, so that the new build may see yet another one. ``each_time``: every reading
+    sees another one, be it in one statement.
     """
     strategy, reason, _ = strategy_of(view)
     names: list[Row] = [(k, f"n{k % 2}") for k in range(3)]
     with connect({name: table.columns for name, table in tables.items()}) as connection:
+        rows = "_rows" if each_time else ""
+        connection.execute(f"SELECT setseed({random.random()})")
+        for table in (stored(name, state) for name in tables for state in (BEFORE, AFTER)) if each_time else ():
+            connection.execute(f"ALTER TABLE {table} RENAME TO {table}_rows")
+            connection.execute(f"CREATE VIEW {table} AS FROM {table}_rows ORDER BY random() LIMIT 1000")
 
         def show(state: str) -> None:
-            fill(connection, f"t{state}", random.sample(facts, len(facts)))
-            fill(connection, f"u{state}", random.sample(names, len(names)))
+            fill(connection, f"t{state}{rows}", random.sample(facts, len(facts)))
+            fill(connection, f"u{state}{rows}", random.sample(names, len(names)))
 
         show(AFTER)
         run(connection, full_job(view, Reason.FIRST_BUILD), "state")
