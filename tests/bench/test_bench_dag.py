@@ -76,6 +76,7 @@ def test_rounds_that_warm_up_belong_to_no_median_and_must_be_right_too() -> None
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_few_views_of_each_layer(place: Place) -> None:
     options = DagOptions(0.0005, (2.0,), repeats=1, views=("devices", "customers"), warm_up=0)
     document = check_result(run(options, place, Display(quiet=True)), place)
@@ -89,10 +90,12 @@ def test_a_few_views_of_each_layer(place: Place) -> None:
 
 
 @pytest.mark.spark
-def test_models_by_hand_may_be_left_out(place: Place) -> None:
-    options = DagOptions(0.0002, (2.0,), repeats=1, views=("stores",), warm_up=0, by_hand=False)
+@pytest.mark.parametrize("by_hand", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_models_by_hand_may_be_left_out(place: Place, by_hand: bool) -> None:
+    options = DagOptions(0.0002, (2.0,), repeats=1, views=("stores",), warm_up=0, by_hand=by_hand)
     (_, batch) = check_result(run(options, place, Display(quiet=True)), place)["summary"]["batches"]
-    assert (batch["by_hand_models"], batch["by_hand_seconds"], batch["by_hand_ratio"]) == (0, None, None)
+    assert batch["by_hand_models"] == by_hand
+    assert (batch["by_hand_seconds"] is None, batch["by_hand_ratio"] is None) == (not by_hand, not by_hand)
 
 
 @pytest.mark.spark

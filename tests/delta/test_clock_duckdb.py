@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from random import Random
 
 import duckdb
@@ -27,7 +28,7 @@ from tests.plan.queries import TABLES
 from tests.plan.test_meaning import Row, random_rows
 from tests.zset import as_weights, difference
 
-BATCHES = 12
+BATCHES = 6
 COLUMNS = {name: schema.columns for name, schema in TABLES.items()} | {
     CLOCK: (("now", "timestamp"), ("today", "date"), ("local", "timestamp"))
 }
@@ -49,10 +50,7 @@ def test_delta_is_the_difference(sql: str) -> None:
             changed &= base_tables(query)
             instants = _load(connection, random, changed)
             expected = difference(*(_rows(connection, plan(query, changed)) for plan in (after, before)))
-            textbook = differentiate(query, changed)
-            pinned = pin_clock(textbook)
-            assert CLOCK not in base_tables(pinned)
-            for name, delta in {"textbook": textbook, "pinned": pinned, "simplified": simplify(pinned)}.items():
+            for name, delta in _deltas(query, changed).items():
                 found = as_weights(_rows(connection, delta, instants))
                 assert found == expected, f"{name}, batch {batch}\n{explain(query)}\n{explain(delta)}\n{instants}"
 
@@ -63,12 +61,27 @@ def test_rows_that_stay_are_not_read_twice() -> None:
     assert explain(delta).count(" AND d < CAST(:clock_") == 2
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, plan: Plan, instants: Instants | None = None) -> Counter[Row]:
+@cache
+def _deltas(query: Plan, changed: frozenset[str]) -> dict[str, Plan]:
+    textbook = differentiate(query, changed)
+    pinned = pin_clock(textbook)
+    assert CLOCK not in base_tables(pinned)
+    return {"textbook": textbook, "pinned": pinned, "simplified": simplify(pinned)}
+
+
+@cache
+def _query(plan: Plan) -> tuple[dict[str, str], exp.Expr]:
+    """The plan's SQL, and that of its leaves by name."""
     leaves = dict.fromkeys(node for node in walk(plan) if isinstance(node, Scan | Changes))
     names = {leaf: f"leaf_{number}" for number, leaf in enumerate(leaves)}
-    for leaf, name in names.items():
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {_leaf_sql(leaf)}")
-    tree = sqlglot.parse_one(to_sql(plan, dialect="duckdb", leaf_name=names.__getitem__), read="duckdb")
+    text = to_sql(plan, dialect="duckdb", leaf_name=names.__getitem__)
+    return {name: _leaf_sql(leaf) for leaf, name in names.items()}, sqlglot.parse_one(text, read="duckdb")
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, plan: Plan, instants: Instants | None = None) -> Counter[Row]:
+    leaves, tree = _query(plan)
+    for name, sql in leaves.items():
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
     told = {PARAMETERS[at]: str(instant) for at, instant in (instants or {}).items()}
 
     def fill(node: exp.Expr) -> exp.Expr:

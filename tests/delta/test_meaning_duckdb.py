@@ -23,10 +23,11 @@ from tests.zset import Table, as_weights, difference
 
 QUERIES_PER_BLOCK = 30
 BATCHES_PER_QUERY = 8
-BLOCKS = 10  # 2,400 cases
+# 960 cases, and 2,400 with the slow tests.
+BLOCKS = [*range(4), *(pytest.param(block, marks=pytest.mark.slow) for block in range(4, 10))]
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("block", BLOCKS)
 def test_sql_of_deltas(block: int) -> None:
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")

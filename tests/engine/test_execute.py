@@ -44,7 +44,10 @@ BATCHES = {
 }
 
 
-@pytest.fixture(params=["rewritten", "apart", "by files", "merged"])
+WAYS = ("rewritten", "apart", "by files", "merged")
+
+
+@pytest.fixture(params=WAYS)
 def limits(request: pytest.FixtureRequest, spark_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """States of any size are rewritten whole; only their files with rows that a batch may touch are, small states or not;
     or all are merged into.
@@ -62,12 +65,21 @@ def shop(spark: SparkSession, warehouse: Path, limits: Settings) -> Iterator[Sho
     yield Shop(spark, warehouse, limits)
 
 
-# Of the eight batches every second one in the ordinary run, and all with the slow tests.
-HALVES = [pytest.param(tuple(BATCHES)[1::2], id="half"), pytest.param(tuple(BATCHES), id="all", marks=pytest.mark.slow)]
+# Of the eight batches every second one in the ordinary run, each state in two of the four ways; all with the slow tests.
+HALVES = [
+    pytest.param(way, pair, tuple(BATCHES)[1::2], id=f"{way}-{pair}-half")
+    for place, way in enumerate(WAYS)
+    for other, pair in enumerate(PAIRS)
+    if (place + other) % 2 == 0
+]
+ALL = [
+    pytest.param(way, pair, tuple(BATCHES), id=f"{way}-{pair}-all", marks=pytest.mark.slow)
+    for way in WAYS
+    for pair in PAIRS
+]
 
 
-@pytest.mark.parametrize("batches", HALVES)
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize(("limits", "pair", "batches"), HALVES + ALL, indirect=["limits"])
 def test_batches_leave_what_a_full_computation_gives(shop: Shop, pair: str, batches: tuple[str, ...]) -> None:
     full, incremental = PAIRS[pair]
     shop.apply(full)

@@ -1,4 +1,4 @@
-"""Two thousand random cases in the ordinary run, and that the search finds and minimises what is wrong."""
+"""Six hundred random cases in the ordinary run, two thousand with the slow tests, and that the search finds and minimises what is wrong."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from ivm_core.delta import differentiate as rules
 from ivm_core.plan.nodes import Plan
 from tests.fuzz.search import search_views
 
-VIEWS_PER_BLOCK, TRACES, BLOCKS = 10, 20, 10
+VIEWS_PER_BLOCK, TRACES = 10, 20
+BLOCKS = [*range(3), *(pytest.param(block, marks=pytest.mark.slow) for block in range(3, 10))]
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("block", BLOCKS)
 def test_random_views_follow_their_tables(block: int) -> None:
     found = search_views(range(block * VIEWS_PER_BLOCK, (block + 1) * VIEWS_PER_BLOCK), TRACES)
     assert not found.wrong, "\n\n".join(found.wrong)

@@ -23,6 +23,7 @@ from ivm_core.plan.to_sql import to_sql
 from tests.job.duckdb_jobs import AFTER, BEFORE, bag, connect, fill, run, stored, visible
 from tests.plan import queries
 from tests.plan.test_meaning import Row, random_rows
+from tests.sampling import one_in
 
 BATCHES = 4
 STATE = "the_state"
@@ -36,7 +37,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
         yield opened
 
 
-@pytest.mark.parametrize("sql", queries.QUERIES)
+@pytest.mark.parametrize("sql", one_in(2, queries.QUERIES))
 def test_jobs_of_written_queries(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     check_written(connection, sql, zlib.crc32(sql.encode()))
 

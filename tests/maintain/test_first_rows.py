@@ -90,6 +90,7 @@ def test_the_columns_that_only_order_rows_are_not_shown(engine):
     assert not [name for name in engine.spark.table(f"{SCHEMA}.best").columns if name.startswith(HIDDEN_PREFIX)]
 
 
+@pytest.mark.slow
 def test_a_damaged_state_is_found_and_mended(spark, engine):
     status = {each.view: each for each in engine.status()}[f"{SCHEMA}.best"]
     assert not status.reads_as_is

@@ -38,7 +38,7 @@ def test_what_delta_notes_of_columns_is_left_out() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("rows", [0, None], ids=["by Spark", "by this process"])
+@pytest.mark.parametrize("rows", [pytest.param(0, marks=pytest.mark.slow), None], ids=["by Spark", "by this process"])
 def test_views_of_generated_columns(spark: SparkSession, schema: str, tmp_path: Path, rows: int | None) -> None:
     run(
         spark,

@@ -21,7 +21,7 @@ def die(*_):
     raise RuntimeError("the process died")
 
 
-@pytest.fixture(params=["auto", "incremental_strict"])
+@pytest.fixture(params=["auto", pytest.param("incremental_strict", marks=pytest.mark.slow)])
 def engine(spark, tmp_path, monkeypatch, request):
     """A view with a batch that died before its commit."""
     run(spark, "CREATE SCHEMA interrupted", TABLE, "INSERT INTO interrupted.t VALUES (1, 10), (2, 20)")

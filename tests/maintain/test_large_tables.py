@@ -117,12 +117,16 @@ def test_changes_of_some_columns_prune_by_their_own_keys(spark, small_is_large, 
 
 KEY_TYPES = ("INT", "BIGINT", "SMALLINT", "STRING", "DECIMAL(10,1)", "DECIMAL(12,3)", "DOUBLE", "TIMESTAMP", "DATE")
 KEY_PAIRS = (
-    ("INT", "BIGINT"), ("BIGINT", "SMALLINT"), ("BIGINT", "STRING"), ("DECIMAL(10,1)", "DECIMAL(12,3)"),
-    ("DOUBLE", "DOUBLE"), ("DATE", "TIMESTAMP"),
+    ("BIGINT", "STRING"), ("DECIMAL(10,1)", "DECIMAL(12,3)"), ("DATE", "TIMESTAMP"), ("INT", "BIGINT"),
+    ("BIGINT", "SMALLINT"), ("DOUBLE", "DOUBLE"),
 )  # fmt: skip
 
 
-def test_keys_of_other_types_find_the_same_rows(spark, small_is_large, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "pairs", [pytest.param(KEY_PAIRS[:3], id="some"), pytest.param(KEY_PAIRS, id="all", marks=pytest.mark.slow)]
+)
+def test_keys_of_other_types_find_the_same_rows(spark, small_is_large, tmp_path, monkeypatch, pairs):
+    spark.sql("DROP SCHEMA IF EXISTS large_typed CASCADE")
     spark.sql("CREATE SCHEMA large_typed")
     columns = [f"k{number}" for number, _ in enumerate(KEY_TYPES)]
     for table in ("one", "two"):
@@ -143,7 +147,7 @@ def test_keys_of_other_types_find_the_same_rows(spark, small_is_large, tmp_path,
     for table in ("one", "two"):
         insert(table, *range(12))
     queries = {}
-    for number, (own, other) in enumerate(KEY_PAIRS):
+    for number, (own, other) in enumerate(pairs):
         on = f"b.k{KEY_TYPES.index(other)} = a.k{KEY_TYPES.index(own)}"
         queries[f"missing_{number}"] = (
             f"SELECT a.id FROM large_typed.one a WHERE NOT EXISTS (SELECT 1 FROM large_typed.two b WHERE {on})"
@@ -189,8 +193,12 @@ def test_rows_that_lie_in_some_of_the_files(spark, small_is_large, tmp_path, mon
             check_views(engine, "f", texts)
 
 
-def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_path, monkeypatch):
-    database = Database(spark, "large_twice", seed=11)
+@pytest.mark.parametrize(
+    "names", [pytest.param(BY_KEY[::2], id="some"), pytest.param(BY_KEY, id="all", marks=pytest.mark.slow)]
+)
+def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_path, monkeypatch, names):
+    schema = f"large_twice_{len(names)}"
+    database = Database(spark, schema, seed=11)
     served, find = [], both_states.BothStates.find
 
     def counted(self, item, *asked):
@@ -200,7 +208,7 @@ def test_a_table_is_read_once_for_both_of_its_states(spark, small_is_large, tmp_
         return frame
 
     monkeypatch.setattr(both_states.BothStates, "find", counted)
-    texts = {name: query(name, "large_twice") for name in BY_KEY}
+    texts = {name: query(name, schema) for name in names}
     with Engine.open(spark=spark, catalog=f"sqlite:///{tmp_path}/ivm.db", warehouse=tmp_path / "warehouse") as engine:
         create_views(engine, "t", texts)
         for change in (first_mix, groups_vanish_and_tables_are_replaced):

@@ -75,6 +75,7 @@ def test_texts_of_more_than_arrow_holds(engine: Engine, schema: str, monkeypatch
     assert set(strategies(engine, schema).values()) <= {"incremental", "affected"}
 
 
+@pytest.mark.slow
 def test_rows_of_more_bytes_than_spark_hands_over(engine: Engine, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(_: object) -> None:
         raise PySparkException("Total size of serialized results is bigger than spark.driver.maxResultSize")
@@ -84,7 +85,9 @@ def test_rows_of_more_bytes_than_spark_hands_over(engine: Engine, schema: str, m
     assert set(strategies(engine, schema).values()) <= {"incremental", "affected"}
 
 
-@pytest.mark.parametrize("name", ["bag", "groups", "affected"])
+@pytest.mark.parametrize(
+    "name", ["bag", *(pytest.param(name, marks=pytest.mark.slow) for name in ("groups", "affected"))]
+)
 def test_a_state_with_a_missing_file_is_built_anew(engine: Engine, schema: str, name: str) -> None:
     location = Path(engine.catalog.view(f"{schema}.{name}").location)
     for file in location.glob("*.parquet"):
@@ -95,6 +98,7 @@ def test_a_state_with_a_missing_file_is_built_anew(engine: Engine, schema: str, 
     assert strategies(engine, schema)[name] in ("incremental", "affected")
 
 
+@pytest.mark.slow
 def test_a_compaction_by_spark_is_not_taken_for_the_batch(engine: Engine, schema: str) -> None:
     set_limits(engine, replace_rows=0)  # each state is merged into
     conf = {"enabled": "true", "minNumFiles": "2"}

@@ -44,7 +44,7 @@ def test_only_columns_with_a_length_are_written_otherwise() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("rows", [0, None], ids=["by Spark", "by this process"])
+@pytest.mark.parametrize("rows", [pytest.param(0, marks=pytest.mark.slow), None], ids=["by Spark", "by this process"])
 def test_longer_texts_come(spark: SparkSession, schema: str, tmp_path: Path, rows: int | None) -> None:
     run(
         spark,

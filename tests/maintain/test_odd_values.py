@@ -26,7 +26,9 @@ def create_and_follow(engine, queries: dict[str, str], *statements: str) -> None
     follow(engine, "odd", queries, *statements)
 
 
-@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", pytest.param("UTC", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "zone", ["America/New_York", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Asia/Tokyo", "UTC"))]
+)
 def test_instants_at_the_ends_of_time(engine, spark, zone):
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", zone)
@@ -108,7 +110,9 @@ def test_negative_zero_can_be_told_from_zero(engine, spark):
     )
 
 
-@pytest.mark.parametrize("replace_rows", [0, 100_000], ids=["merged", "rewritten"])
+@pytest.mark.parametrize(
+    "replace_rows", [0, pytest.param(100_000, marks=pytest.mark.slow)], ids=["merged", "rewritten"]
+)
 def test_a_group_that_is_computed_anew_shows_the_zero_that_it_has(engine, spark, replace_rows):
     set_limits(engine, replace_rows=replace_rows)
     run(
@@ -128,6 +132,7 @@ def test_a_group_that_is_computed_anew_shows_the_zero_that_it_has(engine, spark,
     )
 
 
+@pytest.mark.slow
 def test_numbers_that_are_near_one_another_are_not_taken_for_one(engine, spark):
     run(
         spark,
@@ -149,6 +154,7 @@ def test_numbers_that_are_near_one_another_are_not_taken_for_one(engine, spark):
     )
 
 
+@pytest.mark.slow
 def test_variants_and_maps_are_carried_along(engine, spark):
     run(
         spark,

@@ -24,6 +24,7 @@ from tests.plan.queries import CLOCK as QUERIES
 from tests.plan.queries import TABLES
 from tests.plan.test_meaning import random_rows, rounded
 from tests.plan.test_meaning_spark import comparable
+from tests.sampling import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ select a, explode(sequence(current_date(), current_date() + 2)) as x from t
 select a, last_day(current_date) as l, trunc(now(), 'MM') as m, date_format(current_timestamp(), 'yyyy') as y from t
 select q.a, q.m from t, lateral (select u.a, current_date() as m from u where u.a = t.a) q
 """.strip().splitlines()
-SAMPLED = [sql if n % 4 == 0 else pytest.param(sql, marks=pytest.mark.slow) for n, sql in enumerate(QUERIES)]
+SAMPLED = one_in(4, QUERIES)
 
 
 @pytest.fixture(scope="module")

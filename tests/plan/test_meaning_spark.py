@@ -19,6 +19,7 @@ from ivm_core.plan.to_sql import to_sql
 from tests.plan.odd_queries import ODD
 from tests.plan.queries import QUERIES, SPARK_ONLY, TABLES
 from tests.plan.test_meaning import random_rows, rounded
+from tests.sampling import one_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,10 +44,10 @@ def database(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[No
 
 
 # DuckDB checks all QUERIES in the ordinary run; Spark a part of them there, and all with the slow tests.
-SAMPLED = [sql if n % 8 == 0 else pytest.param(sql, marks=pytest.mark.slow) for n, sql in enumerate(QUERIES)]
+SAMPLED = one_in(8, QUERIES)
 
 
-SAMPLED += [sql if n % 4 == 0 else pytest.param(sql, marks=pytest.mark.slow) for n, sql in enumerate(ODD)]
+SAMPLED += one_in(4, ODD)
 
 
 @pytest.mark.parametrize("sql", (*SAMPLED, *SPARK_ONLY))
