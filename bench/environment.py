@@ -29,6 +29,25 @@ def environment(spark: SparkSession, driver_memory: str) -> dict[str, str]:
     }
 
 
+def peak_memory() -> dict[str, int]:
+    """The most that this process and its Java have held so far, in MiB; without what the system does not tell."""
+    from pyspark import SparkContext
+
+    gateway = getattr(SparkContext, "_gateway", None)
+    processes = {"python": os.getpid(), "java": getattr(getattr(gateway, "proc", None), "pid", None)}
+    found = {name: _peak(pid) for name, pid in processes.items() if pid is not None}
+    return {name: peak for name, peak in found.items() if peak is not None}
+
+
+def _peak(pid: int) -> int | None:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text("utf-8").splitlines()
+    except OSError:
+        return None
+    sizes = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+    return int(sizes[0]) // 1024 if sizes else None
+
+
 def machine() -> str:
     """Processor, cores and memory."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

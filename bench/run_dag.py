@@ -24,6 +24,7 @@ from ivm_core.errors import IvmError, SettingsError
 from ivm_core.plan.definition import ViewDefinition
 
 INITIAL = 100.0  # the percentage under which the first build is told of
+FORCED = 3  # changes that no view may be refreshed after
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
             loaded = data.orders
             for percent in options.percents:
                 found, loaded = _rounds(opened, kept, by_hand, data, percent, loaded, options, display)
+                rounds += found
+                found, loaded = _batches_of_refreshed(opened, kept, data, found, loaded, display)
                 rounds += found
             unchanged = _unchanged(opened, options, display)
     return describe(asdict(options), facts, rounds, refused, unchanged)
@@ -142,6 +145,38 @@ def _rounds(
             counts = turn >= options.warm_up
             rounds.append(Round(percent, cost.seconds, tuple(models), rows, cost.rows_read, counts))
     return rounds, loaded
+
+
+def _batches_of_refreshed(
+    place: Deployment,
+    views: Sequence[ViewDefinition],
+    data: WarehouseData,
+    rounds: Sequence[Round],
+    loaded: int,
+    display: Display,
+) -> tuple[list[Round], int]:
+    """Rounds in which every view has a batch, where ``auto`` refreshed some of them: was it right?"""
+    refreshed = [model.view for one in rounds if one.counts for model in one.models if model.strategy == "full"]
+    if not refreshed:
+        return [], loaded
+    found: list[Round] = []
+    percent = rounds[0].percent
+    with display.step(f"{percent:g} % changed, without refreshes", FORCED * len(views)) as advance:
+        for now, rows in data.changes(place.spark, percent, loaded, FORCED):
+            loaded, fulls = now, _run_models(place, views)
+            place.meter.collect_garbage()
+            maintain = partial(place.engine.maintain, policy="incremental", raise_errors=False)
+            reports, cost = place.meter.measure(maintain)
+            by_view = {report.view: report for report in reports}
+            models = []
+            for view in views:
+                report = by_view[view.name]
+                right = matches_full(place, view.name, view.name)
+                seconds = report.seconds
+                models.append(Model(view.name, str(report.strategy), seconds, fulls[view.name], None, right))
+                advance(view.name)
+            found.append(Round(percent, cost.seconds, tuple(models), rows, counts=False, forced=True))
+    return found, loaded
 
 
 def _unchanged(place: Deployment, options: DagOptions, display: Display) -> list[float]:

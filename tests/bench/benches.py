@@ -23,6 +23,7 @@ def check_result(result: BenchResult, place: Place) -> dict[str, Any]:
     file, page = write_result(result, place.base)
     document: dict[str, Any] = json.loads(file.read_text("utf-8"))
     assert {"machine", "software", "spark", "load_before", "started_at"} <= set(document["environment"])
+    assert document["peak_memory_mb"]["python"] > 50
     assert document["results"] and all(set(entry) >= KEYS for entry in document["results"])
     shown = check_alone(page.read_text("utf-8"))
     for entry in document["results"]:

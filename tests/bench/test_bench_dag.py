@@ -62,6 +62,20 @@ def test_describes_rounds() -> None:
     assert (batch["by_hand_models"], batch["by_hand_seconds"], batch["by_hand_ratio"]) == (1, 2.5, 5.0)
 
 
+def test_a_refresh_is_told_beside_what_a_batch_takes() -> None:
+    refreshed = Model("wh_gold.v", "full", 2.0, 2.5, 3)
+    kept = Model("wh_gold.w", "incremental", 0.5, 2.0, 3)
+    batches = [
+        Round(1.0, 3.0, (replace(refreshed, strategy="affected", seconds=s), kept), {}, counts=False, forced=True)
+        for s in (1.0, 3.0, 1.5)
+    ]
+    result = describe({"scale": 0.1}, {}, [Round(1.0, 2.5, (refreshed, kept), {}), *batches], {}, [0.3])
+    entries = {entry["view"]: entry for entry in result.results}
+    assert entries["wh_gold.v"]["incremental_seconds"] == 1.5 and entries["wh_gold.w"]["incremental_seconds"] == 0.5
+    assert entries["all views"]["warm_up_samples"] == {"group": [], "full": []}
+    assert result.summary["batches"][0]["refreshed_though_slower"] == ["wh_gold.v"]
+
+
 def test_rounds_that_warm_up_belong_to_no_median_and_must_be_right_too() -> None:
     model = Model("wh_gold.v", "incremental", 0.5, 2.0, 3)
     rounds = [Round(1.0, 4.0, (replace(model, equal=False),), {}, counts=False), Round(1.0, 1.0, (model,), {})]
