@@ -33,7 +33,7 @@ class Reason(StrEnum):
     CHEAPER = "cheaper"  # full is predicted to be faster than incremental
     UNSUPPORTED_OPERATOR = "unsupported_operator"  # the query has an operator without a rule
     HISTORY_GONE = "history_gone"  # the needed versions can no longer be read
-    CHANGES_FAIL = "changes_fail"  # an expression fails for a pair of rows, one of before and one of after the batch
+    CHANGES_FAIL = "changes_fail"  # an expression fails for a pair of rows of before and after; a row is not found
     TABLE_REPLACED = "table_replaced"  # a base table was dropped and created again
     TIME_ZONE_CHANGED = "time_zone_changed"  # the session's time zone is another, and rows of the view depend on it
     STATE_CHANGED = "state_changed"  # the view's own table was written by something else

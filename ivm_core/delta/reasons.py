@@ -42,7 +42,10 @@ _ADVICE = {
     Code.ROW_VALUE: "Write UNION ALL where no row is on both sides; INTERSECT is SELECT DISTINCT over a JOIN by all columns.",
     Code.PARTITION: "Without ORDER BY, keep GROUP BY the partition as a view, and join it here; ranks have no other form.",
     Code.RECURSION: "Write as many joins as there are steps, where their number is known.",
-    Code.FLOATING_SUM: "Add exact numbers: sum(CAST(x AS DECIMAL(18, 4))) in place of sum(x), likewise avg.",
+    Code.FLOATING_SUM: (
+        "Add exact numbers: sum(CAST(x AS DECIMAL(18, 4))) in place of sum(x), likewise avg. Or keep the sums as a view of "
+        "their own, named in the query's WITH and marked MATERIALIZED."
+    ),
     Code.WIDE_NUMBERS: "Narrow the argument: CAST(x AS INT) or CAST(x AS DECIMAL(15, 2)), if its values fit.",
     Code.MOMENTS: "Keep count(x), sum(x) and sum(x * x) of integers or decimals; compute the rest when reading the view.",
     Code.DISTINCT_VALUES: "Keep a view of SELECT DISTINCT key, x, and a second one over it with count(x) or sum(x) by key.",

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ivm_core.delta.state import StateKind, StateLayout, derive_state
+from ivm_core.delta.state import StateLayout, derive_state
 from ivm_core.plan.explain import fingerprint
 from ivm_core.plan.from_sql import from_sql
-from ivm_core.plan.inexact import approximate_columns, is_inexact, unmatched_columns
+from ivm_core.plan.inexact import approximate_columns
 from ivm_core.plan.nodes import Plan, base_tables
 from ivm_core.plan.normalize import normalize
-from ivm_core.plan.ordered_sums import with_ordered_sums
 from ivm_core.plan.padding import pad_texts
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.to_sql import to_sql
@@ -61,21 +60,6 @@ def compile_view(
     name: str, query: exp.Expression, tables: Mapping[str, TableSchema], default_schema: str = "default"
 ) -> CompiledView:
     """Compile a query over the given tables. Raises DefinitionError where the query is wrong or cannot be kept."""
-    written = pad_texts(from_sql(query, tables, default_schema), tables)
-    plan = normalize(written)
+    plan = normalize(pad_texts(from_sql(query, tables, default_schema), tables))
     layout = derive_state(plan)
-    if asked := _asks_for_digits(layout):
-        ordered = derive_state(normalize(with_ordered_sums(written)))
-        layout = ordered if _asks_for_digits(ordered) < asked else layout
     return CompiledView(name, plan, layout, fingerprint(layout.stored))
-
-
-def _asks_for_digits(layout: StateLayout) -> int:
-    """Whether a batch would have to find the last digits of floating-point sums that the batch before found.
-
-    2 where they decide about rows, 1 where a row has them and is looked for nearby, 0 for every other state.
-    """
-    if layout.kind is not StateKind.BAG:
-        return 0
-    stored = layout.stored
-    return 2 if is_inexact(stored) or unmatched_columns(stored) else 1 if approximate_columns(stored) else 0

@@ -115,10 +115,10 @@ def _computed(columns: Iterable[Named], below: frozenset[str]) -> frozenset[str]
 def _sums(results: Iterable[Named], source: Plan) -> frozenset[str]:
     """The results of adding floating-point numbers, or integers as such."""
     below = types_of(source)
-    return frozenset(result.name for result in results if adds_up(result.expression, below))
+    return frozenset(result.name for result in results if _adds(result.expression, below))
 
 
-def adds_up(call: exp.Expression, below: Mapping[str, str | None]) -> bool:
+def _adds(call: exp.Expression, below: Mapping[str, str | None]) -> bool:
     """Whether the aggregate may add floating-point numbers: where its type is not known, it may."""
     calls = (node for node in call.walk() if is_aggregate(node) and not isinstance(node, MODIFIERS))
     function = next(calls, None)

@@ -30,12 +30,7 @@ GROUPED, MERGED, BAG = StateKind.RECOMPUTED_GROUPS, StateKind.MERGED_GROUPS, Sta
 VIEWS = {
     f"select u.n, g.s from s.u join {SUMS} g on u.k = g.k": BAG,
     f"select k, s, rank() over (order by s) as r from {SUMS}": GROUPED,
-    f"select s, count(*) as n from {SUMS} group by s": MERGED,
-    f"select distinct s from {SUMS}": MERGED,
     f"select distinct k, s from {SUMS}": GROUPED,
-    f"select s, collect_set(k) as ks from {SUMS} group by s": GROUPED,
-    f"select k, s from {SUMS} union select k, 0.0D as s from s.u": MERGED,
-    f"select k, s from {SUMS} except select k, 0.0D as s from s.u": BAG,
     f"select k, s from {SUMS} order by s desc, k limit 2": GROUPED,
     f"select m, max(s) as x, min(s) as y from {FINER} group by m": GROUPED,
     f"select max(s) as x, min(s) as y from {FINER}": GROUPED,
@@ -44,8 +39,6 @@ VIEWS = {
     f"select m, count(*) as n from {FINER} where s > 0.65 group by m": GROUPED,
     f"select m, sum(cast(round(s, 2) as decimal(20, 2))) as x from {FINER} group by m": GROUPED,
     f"select u.n, max(g.s) as x from s.u join {SUMS} g on u.k = g.k group by u.n": GROUPED,
-    f"select s, collect_set(k) as ks from {SINES} group by s": GROUPED,
-    f"select distinct s from {SINES}": MERGED,
     f"select u.n, cast(g.s as string) as x from s.u join {SUMS} g on u.k = g.k": BAG,
     f"select u.n, cast(g.s * 1000000 as decimal(30, 12)) as x, g.s > 1 as y from s.u join {SUMS} g on u.k = g.k": BAG,
     f"select distinct m from {FINER} where s > 0.65": GROUPED,
@@ -65,58 +58,53 @@ def test_no_row_is_wrong(query: str, seed: int) -> None:
     def more() -> list[Row]:
         return [_fact(random, (0.1, 0.7)), _fact(random, (0.3,))]
 
-    follow_shuffled(view, TABLES, random, facts, more, kept=0.85, exact=False)
+    follow_shuffled(view, TABLES, random, facts, more, kept=0.85, exact=False, each_time=True)
 
 
 POSITIVE = "(select k from s.t group by k having sum(f) > 0.6D)"
-FLAT = "(select k from s.t group by k having avg(f) = 0.2D or stddev(f) > 0.1D and var_pop(f) < 0.02D)"
-# The kind of state that each has, and rows that come and go by the last digits of a sum: 0.1 + 0.2 + 0.3 is 0.6 or more.
+# Rows come and go by the last digits of a sum: 0.1 + 0.2 + 0.3 is 0.6 or more.
 DECIDED = (
     f"select u.n from s.u join {POSITIVE} g on u.k = g.k",
     f"select n from s.u where exists (select 1 from {POSITIVE} g where g.k = u.k)",
     f"select k, n from s.u where k in {POSITIVE} order by n, k limit 3",
     f"select k from s.u except select k from {POSITIVE}",
     f"select u.n from s.u left join {POSITIVE} g on u.k = g.k where g.k is null",
-    f"select u.n from s.u join {FLAT} g on u.k = g.k",
-    f"select u.n, g.s from s.u join {SUMS} g on u.k = g.k order by s desc, n limit 1",
+    "select u.n from s.u join (select k, stddev(f) as x from s.t group by k) g on u.k = g.k where g.x > 0",
     "select t.k, t.m from s.t where f >= (select avg(f) from s.t where m = 0)",
-    f"select s, count(*) as n from {FINER} group by s",
-    f"select distinct s from {FINER}",
-    f"select s from {FINER} intersect select s from {SUMS}",
+    f"select s, count(*) as n from {SUMS} group by s",
+    f"select distinct s from {SUMS}",
+    f"select s, collect_set(k) as ks from {SINES} group by s",
+    f"select distinct s from {SINES}",
+    f"select k, s from {SUMS} union select k, 0.0D as s from s.u",
+    f"select k, s from {SUMS} except select k, 0.0D as s from s.u",
     f"select a.m, b.m as o from {FINER} a join {FINER} b on a.s = b.s and a.m < b.m",
-    f"select u.n, cast(g.s * 1000000 as decimal(30, 12)) as x, g.s > 0.6D as y from s.u join {SUMS} g on u.k = g.k",
-    "select u.n, g.x from s.u join (select k, concat_ws(',', collect_list(s)) as x from (select k, m, sum(f) as s from s.t group by k, m) group by k) g on u.k = g.k",
+    "select s, count(*) as n from (select k, kurtosis(f) as s from s.t group by k) group by s",
+    "select s, count(*) as n from (select k, regr_slope(f, m) as s from s.t group by k) group by s",
+    "select u.n from s.u join (select k, sum(f) over (partition by k) as x from s.t) g on u.k = g.k where g.x > 1",
 )
 
 
-@pytest.mark.parametrize("seed", one_in(2, range(4)))
 @pytest.mark.parametrize("query", DECIDED)
-def test_last_digits_decide_alike_each_time(query: str, seed: int) -> None:
-    random = Random(seed)
+def test_rows_that_last_digits_decide_about_are_computed_anew(query: str) -> None:
+    """A batch evaluates the query before the change again: it would take away a row that is not stored, or leave one."""
     view = compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES)
-    values = (0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 1e25, -1e25, 1e-25, 7e9, -7e9, 0.0, None)
-    values = values if seed > 1 else values[:6]
-    facts: list[Row] = [_fact(random, values) for _ in range(9)]
-    follow_shuffled(view, TABLES, random, facts, lambda: [_fact(random, values)], kept=0.85, each_time=True)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        *("corr(f, m)", "sum(distinct f)", "kurtosis(f)", "regr_slope(f, m)", "try_sum(f)", "sum(some_function(f))"),
-        "sum(f) over (partition by k order by m)",
-    ],
-)
-def test_where_no_order_can_be_given_rows_are_computed_anew(call: str) -> None:
-    below = "s.t" if "over" in call else "s.t group by k"
-    query = f"select u.n from s.u join (select k, {call} as x from {below}) g on u.k = g.k where g.x > 0.6"
     with pytest.raises(NoRule, match="a floating-point sum decides which rows there are"):
-        strategy_of(compile_view("s.v", parse_one(query, read=SparkAsWritten), TABLES))
+        strategy_of(view)
+    with pytest.raises(NoRule):
+        batch_job(view, frozenset(view.tables), Strategy.AFFECTED, Reason.AFFECTED_KEYS)
+
+
+def test_sums_that_are_kept_as_a_view_are_the_same_each_time() -> None:
+    tables = {**TABLES, "s.sums": TableSchema("s.sums", (("k", "int"), ("s", "double")))}
+    query = "select u.n from s.u join s.sums g on u.k = g.k where g.s > 0.6D"
+    strategy, _, _ = strategy_of(compile_view("s.v", parse_one(query, read=SparkAsWritten), tables))
+    assert strategy is Strategy.INCREMENTAL
 
 
 @pytest.mark.parametrize(
     "query",
     [
+        f"select u.n, g.x from s.u join (select k, cast(s as string) as x from {SUMS}) g on u.k = g.k union all select n, n from s.u",
         "select u.n, g.x from s.u join (select k, approx_percentile(m, 0.5) as x from s.t group by k) g on u.k = g.k",
         "select u.n, g.x from s.u join (select k, try_sum(f) as x from s.t group by k) g on u.k = g.k",
         "select u.n, g.x from s.u join (select k, sum(some_function(f)) as x from s.t group by k) g on u.k = g.k",
@@ -165,8 +153,7 @@ def test_only_what_is_made_of_sums_is_compared_with_a_tolerance(query: str, colu
     ("query", "columns"),
     [
         ("select k, f, lag(f) over (partition by k order by f) as p from s.t", ()),
-        (f"select t.f, g.s from s.t join {SUMS} g on t.k = g.k", ()),
-        ("select t.f, g.s from s.t join (select k, corr(f, m) as s from s.t group by k) g on t.k = g.k", ("s",)),
+        (f"select t.f, g.s from s.t join {SUMS} g on t.k = g.k", ("s",)),
     ],
 )
 def test_only_what_is_made_of_sums_is_looked_for_nearby(query: str, columns: tuple[str, ...]) -> None:
@@ -175,5 +162,5 @@ def test_only_what_is_made_of_sums_is_looked_for_nearby(query: str, columns: tup
     assert job.write.approximate == columns
 
 
-def _fact(random: Random, values: tuple[float | None, ...]) -> Row:
+def _fact(random: Random, values: tuple[float, ...]) -> Row:
     return random.randrange(3), random.randrange(2), random.choice(values)
