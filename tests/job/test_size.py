@@ -49,7 +49,7 @@ def _compiled(sql: str) -> CompiledView:
 
 
 @pytest.mark.parametrize(("first", "joined"), SHAPES.values(), ids=list(SHAPES))
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("grouped", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_job_over_thirty_joins_is_a_few_tables_in_each_term(first: str, joined: str, grouped: bool) -> None:
     last = f"t{JOINS}.v"
     total = f"sum({last}) as total {joined} group by {first}"

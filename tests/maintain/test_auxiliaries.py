@@ -80,6 +80,7 @@ def test_a_statement_is_explained_without_its_parts_being_there(spark, tmp_path)
     assert not names(deployment.engine)
 
 
+@pytest.mark.slow
 def test_a_view_follows_a_part_that_it_does_not_read(spark, tmp_path):
     """It stands where its parts stand, so it is maintained after all of them."""
     unread = "WITH z AS MATERIALIZED (SELECT DISTINCT g FROM {s}.f) SELECT id, v FROM {s}.f"
@@ -114,6 +115,7 @@ def test_a_named_view_takes_its_parts_along(spark, tmp_path):
     deployment.check()
 
 
+@pytest.mark.slow
 def test_a_refresh_finds_a_table_that_only_a_part_reads(spark, tmp_path):
     query = "WITH totals AS MATERIALIZED (SELECT g, sum(v) AS total FROM {s}.f GROUP BY g) SELECT max(total) AS most FROM totals"
     deployment = Divided(spark, tmp_path, "moved", {"most": query})
