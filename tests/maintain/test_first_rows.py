@@ -53,6 +53,7 @@ def engine(spark, tmp_path, monkeypatch):
         yield opened
 
 
+@pytest.mark.slow
 def test_the_first_rows_are_followed(spark, engine):
     strategies = set()
     for what, statements in CHANGES.items():

@@ -109,6 +109,7 @@ PADDED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_texts_of_one_length_are_compared_with_shorter_ones(spark: SparkSession, schema: str, tmp_path: Path) -> None:
     run(

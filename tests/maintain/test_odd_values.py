@@ -76,6 +76,7 @@ def test_days_that_old_calendars_skip(engine, spark):
     )
 
 
+@pytest.mark.slow
 def test_negative_zero_can_be_told_from_zero(engine, spark):
     run(
         spark,
@@ -209,7 +210,7 @@ def documents(spark, engine):
 @pytest.mark.parametrize(
     ("replace_rows", "batches"),
     [
-        pytest.param(100_000, slice(0, None, 2), id="rewritten-half"),
+        pytest.param(100_000, slice(0, None, 2), id="rewritten-half", marks=pytest.mark.slow),
         pytest.param(0, slice(1, None, 2), id="merged-half"),
         pytest.param(100_000, slice(None), id="rewritten-all", marks=pytest.mark.slow),
         pytest.param(0, slice(None), id="merged-all", marks=pytest.mark.slow),
