@@ -44,10 +44,10 @@ def database(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[No
 
 
 # DuckDB checks all QUERIES in the ordinary run; Spark a part of them there, and all with the slow tests.
-SAMPLED = one_in(8, QUERIES)
+SAMPLED = one_in(16, QUERIES)
 
 
-SAMPLED += one_in(4, ODD)
+SAMPLED += one_in(8, ODD)
 
 
 @pytest.mark.parametrize("sql", (*SAMPLED, *SPARK_ONLY))
