@@ -67,6 +67,7 @@ def test_a_view_is_compared_when_the_files_of_its_last_batch_are_gone(place, spa
     assert str(report.strategy) == "noop"
 
 
+@pytest.mark.slow
 def test_a_view_goes_on_when_the_files_that_its_part_was_made_of_are_gone(place, spark):
     engine, query = place(), PARTS.format(more="")
     define(engine, query)
@@ -142,6 +143,7 @@ def test_a_process_knows_what_another_one_has_made_a_view_to_those_above(place, 
     assert str(place().maintain(["still.above"])[0].strategy) == "noop"
 
 
+@pytest.mark.slow
 def test_a_refresh_takes_a_table_as_it_is_where_it_can_be_read_no_more_as_it_was(place, spark):
     query = "SELECT f.id, d.name FROM still.d JOIN still.f ON d.g = f.g"
     engine = place()
