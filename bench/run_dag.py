@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from bench.plain_spark import full_name
 from bench.subjects import read_views
 from bench.warehouse_data import FOLDER, SCHEMAS, WarehouseData
 from bench.ways import matches_full, order_of, refresh_fully
+from ivm_core.apply.model import MaintenanceReport
 from ivm_core.errors import IvmError, SettingsError
 from ivm_core.plan.definition import ViewDefinition
 
@@ -120,31 +121,31 @@ def _rounds(
             for way in order_of(tuple(ways), turn):
                 place.meter.collect_garbage()
                 found[way] = ways[way]()
-            (reports, cost), fulls, hands = found["group"], found["plain"], found.get("by hand", {})
-            by_view = {report.view: report for report in reports}
+            (reports, cost), hands = found["group"], found.get("by hand", {})
             models = []
-            for view in views:
-                report = by_view[view.name]
-                right = matches_full(place, view.name, view.name)
+            for model in _compared(place, reports, found["plain"], advance):
                 # What a hand-written model once misses it lacks from then on: it is compared once for each size.
-                if turn == turns - 1 and view.name in hands:
-                    right = right and by_hand.is_right(view.name)
-                models.append(
-                    Model(
-                        view.name,
-                        str(report.strategy),
-                        report.seconds,
-                        fulls[view.name],
-                        report.rows_changed,
-                        right,
-                        hands.get(view.name),
-                    )
-                )
-                advance(view.name)
+                once = turn == turns - 1 and model.view in hands
+                right = model.equal and (not once or by_hand.is_right(model.view))
+                models.append(replace(model, equal=right, by_hand_seconds=hands.get(model.view)))
             loaded = now
             counts = turn >= options.warm_up
             rounds.append(Round(percent, cost.seconds, tuple(models), rows, cost.rows_read, counts))
     return rounds, loaded
+
+
+def _compared(
+    place: Deployment,
+    reports: Sequence[MaintenanceReport],
+    fulls: Mapping[str, float],
+    advance: Callable[[str], None],
+) -> Iterator[Model]:
+    """What a run did to each view, whose rows are compared with those of its model's table."""
+    by_view = {report.view: report for report in reports}
+    for view, full_seconds in fulls.items():
+        report, right = by_view[view], matches_full(place, view, view)
+        yield Model(view, str(report.strategy), report.seconds, full_seconds, report.rows_changed, right)
+        advance(view)
 
 
 def _batches_of_refreshed(
@@ -167,15 +168,8 @@ def _batches_of_refreshed(
             place.meter.collect_garbage()
             maintain = partial(place.engine.maintain, policy="incremental", raise_errors=False)
             reports, cost = place.meter.measure(maintain)
-            by_view = {report.view: report for report in reports}
-            models = []
-            for view in views:
-                report = by_view[view.name]
-                right = matches_full(place, view.name, view.name)
-                seconds = report.seconds
-                models.append(Model(view.name, str(report.strategy), seconds, fulls[view.name], None, right))
-                advance(view.name)
-            found.append(Round(percent, cost.seconds, tuple(models), rows, counts=False, forced=True))
+            models = tuple(_compared(place, reports, fulls, advance))
+            found.append(Round(percent, cost.seconds, models, rows, counts=False, forced=True))
     return found, loaded
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bench import run_dag
 from bench.by_hand_sql import read_models
 from bench.dag_report import Model, Round, describe
 from bench.demo_display import Display
@@ -13,12 +14,14 @@ from bench.deployment import Place
 from bench.run_dag import DagOptions, run
 from bench.subjects import read_views
 from bench.warehouse_data import FOLDER
+from ivm_core.cost import decide
 from ivm_core.delta.differentiate import differentiate
 from ivm_core.job.compile import compile_view
 from ivm_core.plan.definition import parse_table
 from ivm_core.plan.schema import TableSchema
 from ivm_core.plan.table_names import tables_of
 from tests.bench.benches import check_result
+from tests.sampling import one_in
 
 
 def test_every_view_of_the_warehouse_has_a_delta() -> None:
@@ -104,12 +107,26 @@ def test_a_few_views_of_each_layer(place: Place) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("by_hand", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("by_hand", one_in(2, [True, False]))
 def test_models_by_hand_may_be_left_out(place: Place, by_hand: bool) -> None:
-    options = DagOptions(0.0002, (2.0,), repeats=1, views=("stores",), warm_up=0, by_hand=by_hand)
+    options = DagOptions(0.0002, (2.0,), repeats=1, views=("cancelled",), warm_up=0, by_hand=by_hand)
     (_, batch) = check_result(run(options, place, Display(quiet=True)), place)["summary"]["batches"]
     assert batch["by_hand_models"] == by_hand
     assert (batch["by_hand_seconds"] is None, batch["by_hand_ratio"] is None) == (not by_hand, not by_hand)
+
+
+@pytest.mark.spark
+def test_batches_of_views_that_are_refreshed_are_measured_too(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_dag, "FORCED", 1)
+    monkeypatch.setattr(decide, "WORTH_CHOOSING_SECONDS", 0.0)
+    monkeypatch.setattr(decide, "full_seconds", lambda _: 1e-6)  # so that `auto` takes it
+    options = DagOptions(0.0002, (2.0,), repeats=1, views=("cancelled",), warm_up=0, by_hand=False)
+    document = check_result(run(options, place, Display(quiet=True)), place)
+    (_, batch) = document["summary"]["batches"]
+    assert batch["strategies"].get("full")
+    refreshed = [one for one in document["results"] if one["strategy"] == "full" and one["percent"] == 2.0]
+    assert refreshed and all(one["incremental_seconds"] > 0 for one in refreshed)
+    assert set(batch["refreshed_though_slower"]) <= {one["view"] for one in refreshed}
 
 
 @pytest.mark.spark
