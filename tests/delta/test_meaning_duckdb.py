@@ -19,12 +19,12 @@ from ivm_core.plan.nodes import At, Changes, Plan, Scan, ScanColumn, base_tables
 from ivm_core.plan.schema import types_of
 from ivm_core.plan.to_sql import to_sql
 from tests.delta.random_plans import TABLES, RandomPlans, random_tables
+from tests.sampling import one_in
 from tests.zset import Table, as_weights, difference
 
 QUERIES_PER_BLOCK = 30
 BATCHES_PER_QUERY = 8
-# 960 cases, and 2,400 with the slow tests.
-BLOCKS = [*range(4), *(pytest.param(block, marks=pytest.mark.slow) for block in range(4, 10))]
+BLOCKS = one_in(3, range(10))  # 2,400 cases, 960 in the ordinary run
 
 
 @pytest.mark.parametrize("block", BLOCKS)

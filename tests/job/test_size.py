@@ -14,6 +14,7 @@ from ivm_core.plan.dialect import SparkAsWritten
 from ivm_core.plan.fixpoint import fixpoint
 from ivm_core.plan.nodes import Plan, operators
 from ivm_core.plan.schema import TableSchema
+from tests.sampling import one_in
 
 JOINS = 30
 NUMBERS = range(1, JOINS + 1)
@@ -49,7 +50,7 @@ def _compiled(sql: str) -> CompiledView:
 
 
 @pytest.mark.parametrize(("first", "joined"), SHAPES.values(), ids=list(SHAPES))
-@pytest.mark.parametrize("grouped", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("grouped", one_in(2, [False, True]))
 def test_a_job_over_thirty_joins_is_a_few_tables_in_each_term(first: str, joined: str, grouped: bool) -> None:
     last = f"t{JOINS}.v"
     total = f"sum({last}) as total {joined} group by {first}"

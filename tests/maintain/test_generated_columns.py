@@ -12,6 +12,7 @@ from ivm_core import Engine
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.plain_files import columns_alone
 from tests.maintain.database import FEED, create_views, follow, run, set_limits
+from tests.sampling import one_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +39,7 @@ def test_what_delta_notes_of_columns_is_left_out() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("rows", [pytest.param(0, marks=pytest.mark.slow), None], ids=["by Spark", "by this process"])
+@pytest.mark.parametrize("rows", one_in(2, [0, None], 1), ids=["by Spark", "by this process"])
 def test_views_of_generated_columns(spark: SparkSession, schema: str, tmp_path: Path, rows: int | None) -> None:
     run(
         spark,

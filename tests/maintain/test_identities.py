@@ -7,6 +7,7 @@ import pytest
 from ivm_core import Engine
 from tests.bags import difference
 from tests.maintain.database import check_views, create_views
+from tests.sampling import one_in
 
 pytestmark = pytest.mark.spark
 
@@ -131,7 +132,7 @@ def test_a_view_is_the_sum_of_its_three_parts(spark, tmp_path):
 ORDERS = ("incremental full incremental", "full auto full full incremental auto incremental full")
 
 
-@pytest.mark.parametrize("order", [ORDERS[0], pytest.param(ORDERS[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("order", one_in(2, ORDERS))
 def test_strategies_mix_in_any_order(spark, tmp_path, order):
     deployment = Deployment(spark, tmp_path, f"mixed_{len(order)}")
     for step, policy in enumerate(order.split()):

@@ -10,6 +10,7 @@ from ivm_core.maintain import view as batches
 from ivm_core.maintain.session import TIME_ZONE
 from tests.bags import difference
 from tests.maintain.database import run
+from tests.sampling import one_in
 
 pytestmark = pytest.mark.spark
 
@@ -21,7 +22,7 @@ def die(*_):
     raise RuntimeError("the process died")
 
 
-@pytest.fixture(params=["auto", pytest.param("incremental_strict", marks=pytest.mark.slow)])
+@pytest.fixture(params=one_in(2, ["auto", "incremental_strict"]))
 def engine(spark, tmp_path, monkeypatch, request):
     """A view with a batch that died before its commit."""
     run(spark, "CREATE SCHEMA interrupted", TABLE, "INSERT INTO interrupted.t VALUES (1, 10), (2, 20)")

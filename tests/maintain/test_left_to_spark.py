@@ -17,6 +17,7 @@ from ivm_core.engine import queries as fetching
 from ivm_core.engine import slices, snapshots
 from ivm_core.engine.direct import DirectState
 from tests.maintain.database import FEED, check_views, create_views, run, set_limits
+from tests.sampling import one_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,9 +86,7 @@ def test_rows_of_more_bytes_than_spark_hands_over(engine: Engine, schema: str, m
     assert set(strategies(engine, schema).values()) <= {"incremental", "affected"}
 
 
-@pytest.mark.parametrize(
-    "name", ["bag", *(pytest.param(name, marks=pytest.mark.slow) for name in ("groups", "affected"))]
-)
+@pytest.mark.parametrize("name", one_in(3, ["bag", "groups", "affected"]))
 def test_a_state_with_a_missing_file_is_built_anew(engine: Engine, schema: str, name: str) -> None:
     location = Path(engine.catalog.view(f"{schema}.{name}").location)
     for file in location.glob("*.parquet"):

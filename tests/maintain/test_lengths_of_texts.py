@@ -12,6 +12,7 @@ from ivm_core import Engine
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.write_whole import _without_lengths
 from tests.maintain.database import FEED, create_views, follow, run, set_limits
+from tests.sampling import one_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +45,7 @@ def test_only_columns_with_a_length_are_written_otherwise() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("rows", [pytest.param(0, marks=pytest.mark.slow), None], ids=["by Spark", "by this process"])
+@pytest.mark.parametrize("rows", one_in(2, [0, None], 1), ids=["by Spark", "by this process"])
 def test_longer_texts_come(spark: SparkSession, schema: str, tmp_path: Path, rows: int | None) -> None:
     run(
         spark,

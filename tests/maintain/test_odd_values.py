@@ -7,6 +7,7 @@ import pytest
 from ivm_core import Engine
 from tests.bags import difference
 from tests.maintain.database import create_views, follow, run, set_limits
+from tests.sampling import one_in
 
 pytestmark = pytest.mark.spark
 
@@ -26,9 +27,7 @@ def create_and_follow(engine, queries: dict[str, str], *statements: str) -> None
     follow(engine, "odd", queries, *statements)
 
 
-@pytest.mark.parametrize(
-    "zone", ["America/New_York", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Asia/Tokyo", "UTC"))]
-)
+@pytest.mark.parametrize("zone", one_in(3, ["America/New_York", "Asia/Tokyo", "UTC"]))
 def test_instants_at_the_ends_of_time(engine, spark, zone):
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", zone)
@@ -111,9 +110,7 @@ def test_negative_zero_can_be_told_from_zero(engine, spark):
     )
 
 
-@pytest.mark.parametrize(
-    "replace_rows", [0, pytest.param(100_000, marks=pytest.mark.slow)], ids=["merged", "rewritten"]
-)
+@pytest.mark.parametrize("replace_rows", one_in(2, [0, 100_000]), ids=["merged", "rewritten"])
 def test_a_group_that_is_computed_anew_shows_the_zero_that_it_has(engine, spark, replace_rows):
     set_limits(engine, replace_rows=replace_rows)
     run(

@@ -45,6 +45,11 @@ def all_views(engine):
     create_views(engine, "v", {case.name: case.over("cases") for case in CASES})
 
 
+@pytest.fixture(scope="module")
+def some_views(engine):
+    create_views(engine, "some", {case.name: case.over("cases") for case in SOME})
+
+
 def check(engine, spark, schema, cases, what, reports=()):
     """Each view equals its query, and was maintained by its strategy where there are reports."""
     found = {report.view: report for report in reports}
@@ -65,8 +70,7 @@ def test_a_difference_is_seen_both_ways_and_counts_copies(spark):
     assert not difference(bags[0], bags[0])
 
 
-def test_views_follow_their_tables(engine, spark, database):
-    create_views(engine, "some", {case.name: case.over("cases") for case in SOME})
+def test_views_follow_their_tables(engine, spark, database, some_views):
     for change, cases in TURNS.items():
         change(database)
         reports = engine.maintain([f"some.{case.name}" for case in cases], raise_errors=False)
@@ -74,7 +78,7 @@ def test_views_follow_their_tables(engine, spark, database):
         check(engine, spark, "some", cases, change.__name__, reports)
 
 
-def test_a_run_without_changes_does_nothing(engine):
+def test_a_run_without_changes_does_nothing(engine, some_views):
     last = [f"some.{case.name}" for case in SOME[1::2]]
     assert {report.strategy for report in engine.maintain(last)} == {"noop"}
 
