@@ -5,6 +5,7 @@ PYTEST_ARGS ?=
 # Tests run in two processes, each with a Spark session of its own; a file's tests stay together.
 WORKERS ?= 2
 READY := .venv/.ready
+PYTEST := .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 .PHONY: help setup demo test test-all test-connect check charts fuzz fuzz-spark search mutate clean
 
 help: ## Show this list
@@ -20,13 +21,13 @@ demo: $(READY) ## TPC-H views kept fresh by an Airflow DAG, with times (SF=0.1 f
 	@.venv/bin/ivm demo --sf $(SF)
 
 test: $(READY) ## Run the ordinary tests
-	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@$(PYTEST) $(PYTEST_ARGS)
 
 test-all: $(READY) ## Run all tests, the slow ones too: two hours and more
-	@.venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "slow or not slow" $(PYTEST_ARGS)
+	@$(PYTEST) -m "slow or not slow" $(PYTEST_ARGS)
 
 test-connect: $(READY) ## Run the tests that maintain views as clients of Spark Connect servers
-	@IVM_TEST_SPARK=connect .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests/engine tests/maintain $(PYTEST_ARGS)
+	@IVM_TEST_SPARK=connect $(PYTEST) tests/engine tests/maintain $(PYTEST_ARGS)
 
 check: $(READY) ## Check style, types and the direction of imports
 	@.venv/bin/ruff check .

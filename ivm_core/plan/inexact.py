@@ -3,7 +3,7 @@ of them. Such a value, computed again, need not equal the one computed before: i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import assert_never
 
 from sqlglot import exp
@@ -118,7 +118,7 @@ def _sums(results: Iterable[Named], source: Plan) -> frozenset[str]:
     return frozenset(result.name for result in results if _adds(result.expression, below))
 
 
-def _adds(call: exp.Expression, below: Mapping[str, str | None]) -> bool:
+def _adds(call: exp.Expression, below: dict[str, str | None]) -> bool:
     """Whether the aggregate may add floating-point numbers: where its type is not known, it may."""
     calls = (node for node in call.walk() if is_aggregate(node) and not isinstance(node, MODIFIERS))
     function = next(calls, None)

@@ -34,12 +34,14 @@ def views_due(engine: Engine, group: str, views: Collection[str]) -> list[str]:
     return [
         view
         for view in asked
-        if (item := known.get(view)) is None or is_due(item.last_validation, every[view], now, _warns(item.view))
+        if (item := known.get(view)) is None
+        or is_due(item.last_validation, every[view], now, answers(item.view, "warn"))
     ]
 
 
-def _warns(view: ViewRecord) -> bool:
-    return ("ivm.on_drift", "warn") in view.properties
+def answers(view: ViewRecord, answer: str) -> bool:
+    """Whether a view's ``ivm.on_drift`` is the answer."""
+    return ("ivm.on_drift", answer) in view.properties
 
 
 def is_due(last: ValidationRecord | None, every_seconds: float, now: datetime, tolerant: bool = False) -> bool:

@@ -21,7 +21,7 @@ from ivm_airflow.packing import (
     with_earlier_tries,
 )
 from ivm_airflow.request import RunRequest, check_heard, moves_when_cleared, parse_request, rewind_to, target
-from ivm_airflow.schedule import views_due
+from ivm_airflow.schedule import answers, views_due
 from ivm_airflow.slug import dag_id
 from ivm_airflow.stated import broken_of, stated_of, unmet
 
@@ -255,7 +255,7 @@ def _attempt_id(context: dict[str, Any], request: RunRequest) -> str:
 
 def _on_drift(engine: Engine, group: str, answer: str) -> set[str]:
     """The views of the group whose ``ivm.on_drift`` is the answer."""
-    return {view.name for view in engine.catalog.views(group) if ("ivm.on_drift", answer) in view.properties}
+    return {view.name for view in engine.catalog.views(group) if answers(view, answer)}
 
 
 def _run_id(context: dict[str, Any]) -> str:
