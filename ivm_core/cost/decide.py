@@ -31,6 +31,9 @@ TRIES_SHARE = 0.03
 TRIES_SHARE_ONCE = 0.2
 # A batch so many times smaller than any that was measured is tried: the line through larger ones tells little of it.
 FAR_SMALLER = 10
+# Sizes within so many times of each other are about the same. What a batch takes of a size that was measured once at most, and in
+# a session that is warm by now, may be so many times less than predicted.
+SAME_SIZE, SIZE_ONCE = 3, 1.25
 
 
 def decide(
@@ -72,7 +75,8 @@ def decide(
     if predicted_full < predicted_incremental:
         slower = predicted_incremental / predicted_full
         smaller = _far_smaller(statistics) and least_seconds(statistics) < predicted_full
-        if smaller or _worth_trying(statistics, slower, full=False):
+        new = slower < SIZE_ONCE and _rarely_of_this_size(statistics)
+        if smaller or new or _worth_trying(statistics, slower, full=False):
             return decision(incremental, incremental.detail)
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
     if _never_refreshed(statistics):
@@ -105,6 +109,15 @@ def _far_smaller(statistics: Statistics) -> bool:
     measured = [batch.changed_rows for batch in statistics.past if not batch.full and batch.changed_rows]
     rows = statistics.changed_rows or 0
     return bool(rows and measured) and rows * FAR_SMALLER < min(measured)
+
+
+def _rarely_of_this_size(statistics: Statistics) -> bool:
+    """Whether one incremental batch of about this size was measured at most: the prediction rests on it, or on a line's end."""
+    rows = statistics.changed_rows
+    if not rows:
+        return False
+    sizes = [batch.changed_rows for batch in statistics.past if not batch.full]
+    return sum(rows <= size * SAME_SIZE and size <= rows * SAME_SIZE for size in sizes) <= 1
 
 
 def _worth_trying(statistics: Statistics, slower: float, *, full: bool) -> bool:
