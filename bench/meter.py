@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -33,6 +33,17 @@ class Cost:
     bytes_written: int | None = None
 
 
+def sum_of(costs: Sequence[Cost]) -> Cost:
+    """What pieces of work cost together; a count that is not known of any of them is not known."""
+
+    def known(what: str) -> int | None:
+        counts = [count for cost in costs if (count := getattr(cost, what)) is not None]
+        return sum(counts) if counts else None
+
+    counted = (known(what) for what in ("rows_read", "bytes_read", "rows_written", "bytes_written"))
+    return Cost(sum(cost.seconds for cost in costs), *counted)
+
+
 class Meter:
     """Measures calls in one Spark session, one at a time."""
 
@@ -41,15 +52,18 @@ class Meter:
         self._jvm: Any = spark.sparkContext._jsc.sc() if context is not None else None
         self._gateway: Any = spark.sparkContext._gateway if context is not None else None
 
-    def measure(self, work: Callable[[], Answer], location: str | None = None) -> tuple[Answer, Cost]:
-        """Do the work; ``location`` is the table that it writes to, on a local path."""
-        last, before = self._last_stage(), newest_version(location)
+    def measure(self, work: Callable[[], Answer], *locations: str) -> tuple[Answer, Cost]:
+        """Do the work; ``locations`` are those of the tables that it writes to, on local paths."""
+        last, before = self._last_stage(), [(location, newest_version(location)) for location in locations]
         started = time.monotonic()
         answer = work()
         seconds = time.monotonic() - started
         rows, size = self._read_since(last)
-        rows_written, bytes_written = written_since(location, before)
-        return answer, Cost(seconds, rows, size, rows_written, bytes_written)
+        written = [written_since(location, version) for location, version in before]
+        known = [count for count in written if count is not None]
+        if not known:
+            return answer, Cost(seconds, rows, size)
+        return answer, Cost(seconds, rows, size, sum(rows for rows, _ in known), sum(size for _, size in known))
 
     def collect_garbage(self) -> None:
         """Let no measurement pay for what the one before left in memory, of this process and its JVM."""
@@ -76,15 +90,15 @@ class Meter:
         yield from (stages.apply(place) for place in range(stages.size()))
 
 
-def newest_version(location: str | None) -> int:
+def newest_version(location: str) -> int:
     """The newest version whose commit lies in the log of a table on a local path; −1 where there is none."""
     return max((int(file.stem) for file in _commits(location)), default=-1)
 
 
-def written_since(location: str | None, version: int) -> tuple[int | None, int | None]:
-    """Rows and bytes of the files that commits after ``version`` added, change files included; None without a log."""
-    if location is None or local_path(location) is None:
-        return None, None
+def written_since(location: str, version: int) -> tuple[int, int] | None:
+    """Rows and bytes of the files that commits after ``version`` added, change files included; None off local paths."""
+    if local_path(location) is None:
+        return None
     rows = size = 0
     for file in _commits(location):
         if int(file.stem) <= version:
@@ -98,7 +112,7 @@ def written_since(location: str | None, version: int) -> tuple[int | None, int |
     return rows, size
 
 
-def _commits(location: str | None) -> list[Path]:
-    path = local_path(location) if location is not None else None
+def _commits(location: str) -> list[Path]:
+    path = local_path(location)
     files = (path / "_delta_log").glob("*.json") if path is not None else ()
     return [file for file in files if file.stem.isdigit()]

@@ -11,12 +11,12 @@ from bench.changes import Kind
 from bench.demo_display import Display
 from bench.deployment import Place, warm_session
 from bench.environment import environment
-from bench.meter import Cost
+from bench.meter import Cost, sum_of
 from bench.plain_spark import full_name
 from bench.points import points_of
 from bench.tpch_report import describe
 from bench.tpch_subjects import TpchSubjects, changed_trials, changes, open_tpch, tpch_views
-from bench.ways import AUTO, FULL, Trial, matches_full, refresh_fully
+from bench.ways import AUTO, FULL, Trial, matches_full, refresh_fully, states_of
 from ivm_core.apply.model import MaintenanceReport
 
 BREAK_EVEN = (0.0, 0.01, 0.1, 1.0, 5.0, 10.0, 25.0, 50.0)
@@ -73,7 +73,8 @@ def _group_trials(tpch: TpchSubjects, options: TpchOptions, percent: float, disp
     with display.step(f"All views, {percent:g} %", options.repeats) as advance:
         for turn, rows in enumerate(changes(tpch, options.kind, percent, options.repeats)):
             full = partial(_refresh_all, tpch)
-            group = partial(tpch.place.meter.measure, partial(_maintain_auto, tpch))
+            states = states_of(tpch.place, [subject.name for subject in tpch.subjects])
+            group = partial(tpch.place.meter.measure, partial(_maintain_auto, tpch), *states)
             if turn % 2:
                 (reports, auto), cost = group(), full()
             else:
@@ -101,5 +102,4 @@ def _refresh_all(tpch: TpchSubjects) -> Cost:
     # A view over a view reads what this very round of refreshes has made of it, whichever way goes first.
     renamed = {subject.name: full_name(subject.name) for subject in tpch.subjects}
     costs = [refresh_fully(tpch.place, subject.name, subject.query, renamed) for subject in tpch.subjects]
-    known = [cost.rows_read for cost in costs if cost.rows_read is not None]
-    return Cost(sum(cost.seconds for cost in costs), sum(known) if known else None)
+    return sum_of(costs)

@@ -15,6 +15,7 @@ from bench.subjects import Subject
 from ivm_core.apply.model import MaintenanceReport
 from ivm_core.cost.model import Strategy
 from ivm_core.errors import IvmError
+from ivm_core.maintain.auxiliaries import owner_of
 
 FULL, INCREMENTAL, AUTO, MIXED, NOTHING = "full", "incremental", "auto", "mixed", "noop"
 WAYS = (FULL, INCREMENTAL, AUTO)
@@ -127,8 +128,13 @@ def maintain_alone(place: Deployment, view: str) -> tuple[list[MaintenanceReport
 
     The view's own report is the last.
     """
-    location = place.engine.catalog.view(view).location
-    return place.meter.measure(lambda: place.engine.maintain([view]), location)
+    return place.meter.measure(lambda: place.engine.maintain([view]), *states_of(place, [view]))
+
+
+def states_of(place: Deployment, views: Iterable[str]) -> tuple[str, ...]:
+    """The locations of the states of these views and of their auxiliaries."""
+    names = set(views)
+    return tuple(view.location for view in place.engine.catalog.views() if names & {view.name, owner_of(view)})
 
 
 def matches_full(place: Deployment, view: str, name: str) -> bool:
