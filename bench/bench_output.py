@@ -12,7 +12,6 @@ from rich.table import Table
 from bench.bench_page import render_bench
 from bench.bench_result import BenchResult, Grid
 from bench.demo_display import PIPED_WIDTH
-from bench.environment import peak_memory
 
 WIDE = PIPED_WIDTH + 40
 
@@ -21,8 +20,7 @@ def write_result(result: BenchResult, folder: Path) -> tuple[Path, Path]:
     """Write ``<bench>.json`` and ``<bench>.html``; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     document, page = folder / f"{result.bench}.json", folder / f"{result.bench}.html"
-    found = {**result.document(), "peak_memory_mb": peak_memory()}
-    document.write_text(json.dumps(found, indent=2, default=str) + "\n", "utf-8")
+    document.write_text(json.dumps(result.document(), indent=2, default=str) + "\n", "utf-8")
     page.write_text(render_bench(result), "utf-8")
     return document, page
 

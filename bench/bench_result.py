@@ -43,31 +43,34 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A chart of lines; ``level`` is a horizontal mark, such as the ratio 1."""
+    """A chart of lines; ``level`` is a horizontal mark, such as the ratio 1. ``logarithmic``: across; ``_up``: up."""
 
     lines: tuple[Line, ...]
     x_label: str
     y_label: str
     logarithmic: bool = False
     level: float | None = None
+    logarithmic_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page: bars, lines, a table, or several of them under one heading."""
+    """A part of the page: bars, lines, a table, or several of them under one heading. ``other``: whose the full bars are."""
 
     title: str
     note: str
     bars: tuple[BarGroup, ...] = ()
     lines: Lines | None = None
     grid: Grid | None = None
+    other: str = "plain Spark"
 
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
     """A finished benchmark. ``results`` are what programs read; ``tiles`` are the headline's numbers with their meaning.
 
-    ``notes`` say how it was measured, and what to keep in mind.
+    ``notes`` say how it was measured, and what to keep in mind. ``command``: what was run; ``peak_memory_mb``: the most that
+    Python and Java held, in MiB.
     """
 
     bench: str
@@ -79,6 +82,15 @@ class BenchResult:
     tiles: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = field(default=())
+    command: str = ""
+    peak_memory_mb: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment and the options, as texts to show."""
+        shown = {key: _text(value) for key, value in {**self.environment, **self.options}.items()}
+        memory = ", ".join(f"{name} {size:,} MiB" for name, size in self.peak_memory_mb.items())
+        return {**shown, **({"peak_memory": memory} if memory else {})}
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -95,4 +107,10 @@ class BenchResult:
             "summary": dict(self.summary),
             "results": [dict(entry) for entry in self.results],
             "notes": list(self.notes),
+            "command": self.command,
+            "peak_memory_mb": dict(self.peak_memory_mb),
         }
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) or "all" if isinstance(value, tuple) else str(value)

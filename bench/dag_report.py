@@ -23,9 +23,10 @@ NOTES = (
     "By hand are incremental models as they are written with dbt, where a model has a key by which its rows can be found "
     "(bench/warehouse/by_hand): the changed keys by Delta's change feed, their rows computed anew and merged, one after the "
     "other. The other models are refreshed by plain Spark; their seconds are in the sum of all models by hand.",
-    "Where auto refreshed a view, three more changes of that size follow, after which none is refreshed: what a batch of it "
-    "takes then is told beside.",
-    "A view's own seconds leave out what the whole group reads once; the group's seconds are those of the clock.",
+    "Where auto refreshed a view, three more changes of that size follow in the end, after which none is refreshed: what a "
+    "batch of it takes then is told beside.",
+    "A view's own seconds leave out what the whole group reads once, and count by its share while several views are at work: "
+    "those of all views add up to the run's. The group's seconds are those of the clock.",
 )
 
 
@@ -122,9 +123,9 @@ def describe(
 
 
 def _is_slower(entry: Mapping[str, Any], percent: float) -> bool:
-    """Whether `auto` refreshed the view at this size, and a batch would have been faster."""
-    known = entry["strategy"] == "full" and entry["percent"] == percent and entry["incremental_seconds"] is not None
-    return known and bool(entry["incremental_seconds"] < entry["auto_seconds"])
+    """Whether `auto` refreshed the view at this size, in one round at least, and a batch is faster."""
+    refreshed, batch = entry.get("refreshed_seconds"), entry["incremental_seconds"]
+    return entry["percent"] == percent and refreshed is not None and batch is not None and bool(batch < refreshed)
 
 
 def _name(percent: float) -> str:
@@ -182,17 +183,23 @@ def _entries(percent: float, group: Sequence[Round], others: Sequence[Round]) ->
     for position, first in enumerate(group[0].models):
         models = [one.models[position] for one in group]
         own, full = (middle([getattr(model, key) for model in models]) for key in ("seconds", "full_seconds"))
-        strategy = Counter(model.strategy for model in models).most_common(1)[0][0]
-        batches = [one.models[position].seconds for one in others if one.forced] if strategy == "full" else []
+        refreshed = [model.seconds for model in models if model.strategy == "full"]
+        batches = [model.seconds for model in models if model.strategy != "full"]
+        if refreshed:
+            batches += [one.models[position].seconds for one in others if one.forced]
+        ratios = [model.full_seconds / model.seconds for model in models if model.seconds]
         entries.append(
             {
                 "view": first.view,
                 "percent": percent,
-                "strategy": strategy,
+                "strategy": Counter(model.strategy for model in models).most_common(1)[0][0],
                 "full_seconds": full,
-                "incremental_seconds": own if strategy != "full" else middle(batches),
+                "incremental_seconds": middle(batches),
                 "auto_seconds": own,
-                "ratio": full / own if own and full else None,
+                "refreshed": len(refreshed),
+                "refreshed_seconds": middle(refreshed),
+                "ratio": middle(ratios),
+                "ratio_spread": spread(ratios),
                 "by_hand_seconds": middle([model.by_hand_seconds for model in models]),
                 "rows_changed": middle([model.rows_changed for model in models]),
                 "rows_read": None,

@@ -19,9 +19,7 @@ def charts(page: str) -> dict[str, str]:
     """SVG by file name, from the page's Markdown. Raises ValueError where a table that is drawn is not in it."""
     return {
         "bench-tpch.svg": _tpch(_table(page, "view", "full refresh", "auto", "auto picked")),
-        "bench-dag.svg": _runs(
-            _table(page, "run", "1"), _table(page, "batch", "every model by plain Spark", "by hand")
-        ),
+        "bench-dag.svg": _runs(_table(page, "run", "1")),
     }
 
 
@@ -42,18 +40,17 @@ def _tpch(rows: Rows) -> str:
     return templates().get_template("bars.svg").render(chart=bars, title=title, bar_height=BAR_HEIGHT)
 
 
-def _runs(rows: Rows, batches: Rows) -> str:
-    models = _number(batches[0]["every model by plain Spark"])
-    lines = tuple(Line(row["run"], kind, _points(row)) for row, kind in zip(rows, ("full", "delta"), strict=True))
-    chart = draw_lines(Lines(lines, "run after building", "seconds", level=models))
-    title = f"Seconds of a run of 48 views, 1 % changed; dashed: all models by plain Spark, {models:g} s"
+def _runs(rows: Rows) -> str:
+    """The group's runs and plain Spark's beside them, of one session."""
+    lines = tuple(Line(row["run"], kind, _points(row)) for row, kind in zip(rows, ("delta", "full"), strict=True))
+    chart = draw_lines(Lines(lines, "run after building", "seconds"))
+    title = "Seconds of a run of 48 views, and of all models by plain Spark, after each change of 1 %"
     return templates().get_template("lines.svg").render(chart=chart, title=title)
 
 
 def _points(row: dict[str, str]) -> tuple[tuple[float, float], ...]:
-    """Seconds by run, without those that an asterisk marks as measured otherwise than their neighbours."""
-    cells = [(run, cell) for run, cell in row.items() if run != "run" and cell and "*" not in cell]
-    return tuple((float(run), _number(cell)) for run, cell in cells)
+    """Seconds by run."""
+    return tuple((float(run), _number(cell)) for run, cell in row.items() if run != "run")
 
 
 def _table(page: str, *columns: str) -> Rows:

@@ -106,6 +106,7 @@ def _section(entries: Sequence[Mapping[str, Any]]) -> Section:
         "Seconds of the engine's batch above those of the statement written by hand; medians.",
         bars=bars,
         grid=Grid(columns, rows),
+        other="by hand",
     )
 
 

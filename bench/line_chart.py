@@ -1,4 +1,4 @@
-"""Lines through points as coordinates for SVG: a round scale for each axis, the x axis logarithmic where asked for."""
+"""Lines through points as coordinates for SVG: a round scale for each axis, logarithmic where asked for."""
 
 from __future__ import annotations
 
@@ -59,11 +59,13 @@ def draw_lines(chart: Lines) -> LineChart:
     logarithmic = chart.logarithmic and xs[0] > 0
     across = _Axis(xs[0], xs[-1], LEFT, WIDTH - RIGHT, logarithmic)
     top = max([*ys, chart.level or 0.0]) or 1.0
-    up = _Axis(0.0, top * 1.05, HEIGHT - BOTTOM, TOP)
+    least = min([*ys, *([] if chart.level is None else [chart.level])])
+    powers = chart.logarithmic_up and least > 0
+    up = _Axis(least / 1.1 if powers else 0.0, top * 1.05, HEIGHT - BOTTOM, TOP, powers)
     return LineChart(
         tuple(_drawn(line, place, across, up) for place, line in enumerate(drawn)),
         tuple((across.place(x), f"{x:g}") for x in (xs if len(xs) <= 10 else _round_numbers(xs[0], xs[-1]))),
-        tuple((up.place(y), f"{y:g}") for y in _round_numbers(0.0, top)),
+        tuple((up.place(y), f"{y:g}") for y in (_powers(up.low, top) if powers else _round_numbers(0.0, top))),
         chart.x_label,
         chart.y_label,
         None if chart.level is None else up.place(chart.level),
@@ -83,3 +85,10 @@ def _round_numbers(low: float, high: float) -> tuple[float, ...]:
     step = next(size * 10.0**power for power in range(-6, 9) for size in (1, 2, 5) if span / (size * 10.0**power) <= 5)
     first = math.ceil(low / step)
     return tuple(round((first + index) * step, 10) for index in range(int((high - first * step) / step) + 1))
+
+
+def _powers(low: float, high: float) -> tuple[float, ...]:
+    """The ones, twos and fives of each power of ten from low to high."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    numbers = (round(size * 10.0**power, 10) for power in powers for size in (1, 2, 5))
+    return tuple(number for number in numbers if low <= number <= high)

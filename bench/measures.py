@@ -68,7 +68,7 @@ def break_even(ratios: Mapping[float, float]) -> float | None:
     """
     points = [(math.log(percent), math.log(ratio)) for percent, ratio in sorted(ratios.items()) if percent > 0 < ratio]
     if points and points[0][1] <= 0:
-        return math.exp(points[0][0])
+        return min(percent for percent, ratio in ratios.items() if percent > 0 < ratio)
     for (left, above), (right, below) in pairwise(points):
         if above > 0 >= below:
             return math.exp(left + (right - left) * above / (above - below))

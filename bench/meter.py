@@ -1,4 +1,4 @@
-"""What a piece of work cost: seconds, rows and bytes that Spark read, rows and bytes that its commit wrote."""
+"""What a piece of work cost: seconds, rows and bytes that it read, rows and bytes that its commits wrote."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow.parquet as pq
+
 from ivm_core.engine.location import local_path
+from ivm_core.engine.read_here import files_read_here
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +26,7 @@ Answer = TypeVar("Answer")
 class Cost:
     """One measurement. What Spark reads is counted in its stages; None on Spark Connect, which does not tell.
 
-    Rows that the engine reads in its own process, from change files and states of few rows, are not among ``rows_read``.
+    Of a file that the engine's own process opens all rows and bytes count, also where it needs few columns or parts of it.
     """
 
     seconds: float
@@ -56,9 +59,12 @@ class Meter:
         """Do the work; ``locations`` are those of the tables that it writes to, on local paths."""
         last, before = self._last_stage(), [(location, newest_version(location)) for location in locations]
         started = time.monotonic()
-        answer = work()
+        with files_read_here() as files:
+            answer = work()
         seconds = time.monotonic() - started
         rows, size = self._read_since(last)
+        if rows is not None and size is not None:
+            rows, size = rows + sum(map(_rows_of, files)), size + sum(file.stat().st_size for file in files)
         written = [written_since(location, version) for location, version in before]
         known = [count for count in written if count is not None]
         if not known:
@@ -88,6 +94,10 @@ class Meter:
         none = self._gateway.new_array(self._gateway.jvm.double, 0)
         stages = self._jvm.statusStore().stageList(None, False, False, none, None)
         yield from (stages.apply(place) for place in range(stages.size()))
+
+
+def _rows_of(file: Path) -> int:
+    return int(pq.read_metadata(file).num_rows)
 
 
 def newest_version(location: str) -> int:

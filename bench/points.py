@@ -70,7 +70,7 @@ class Point:
             "view_rows_changed": middle([trial.view_rows_changed for trial in self.trials]),
             **{
                 f"{what}{suffix}": middle([getattr(t.costs[way], what) for t in self.trials if way in t.costs])
-                for way, suffix in ((batch, ""), (FULL, "_full"))
+                for way, suffix in ((batch, ""), (AUTO, "_auto"), (FULL, "_full"))
                 for what in ("rows_read", "bytes_read", "rows_written", "bytes_written")
             },
             "samples": {way: [t.costs[way].seconds for t in self.trials if way in t.costs] for way in WAYS},

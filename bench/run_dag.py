@@ -65,7 +65,10 @@ def run(options: DagOptions, place: Place, display: Display) -> BenchResult:
             for percent in options.percents:
                 found, loaded = _rounds(opened, kept, by_hand, data, percent, loaded, options, display)
                 rounds += found
-                found, loaded = _batches_of_refreshed(opened, kept, data, found, loaded, display)
+            # After all that counts: auto would learn from them.
+            for percent in options.percents:
+                of_size = [one for one in rounds if one.percent == percent]
+                found, loaded = _batches_of_refreshed(opened, kept, data, of_size, loaded, display)
                 rounds += found
             unchanged = _unchanged(opened, options, display)
     return describe(asdict(options), facts, rounds, refused, unchanged)

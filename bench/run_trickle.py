@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from bench.bench_result import BenchResult
@@ -16,7 +17,7 @@ from bench.order_keys import loaded_orders
 from bench.run_floor import FOLDER
 from bench.subjects import read_views
 from bench.tpch_subjects import TpchSubjects, changes, open_tpch, tpch_views
-from bench.trickle_report import ALL_VIEWS, COMPACTED_EVERY, Trickle, describe
+from bench.trickle_report import ALL_VIEWS, COMPACTED_EVERY, REFRESHES, Trickle, describe
 from bench.ways import matches_full, refresh_fully
 from ivm_core.engine.log import TableLog
 from ivm_core.engine.upkeep import commits_since_checkpoint
@@ -115,13 +116,13 @@ def _finished(
 ) -> Trickle:
     """What the batches of one view left behind, compared with a full refresh."""
     location = place.engine.catalog.view(view.name).location
-    full = refresh_fully(place, view.name, view.whole)
+    fulls = [refresh_fully(place, view.name, view.whole).seconds for _ in range(REFRESHES)]
     return Trickle(
         view.name,
         upkeep,
         strategy,
         tuple(seconds),
-        full.seconds,
+        median(fulls),
         sum(rows) / max(1, len(rows)),
         TableLog(location).size().files,
         commits_since_checkpoint(location) or 0,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from bench.bench_result import BenchResult, Column, Grid, Line, Lines, Section
 from bench.measures import geometric_mean
 from bench.points import Point
 from bench.report_page import count, seconds, times
-from bench.ways import AUTO, FULL, INCREMENTAL
+from bench.ways import FULL, INCREMENTAL, WAYS
 
 NOTES = (
-    "Each scale factor is a database of its own, loaded and built in the same Spark session; its first change is not counted.",
+    "Each scale factor is a database of its own, loaded and built in the same Spark session. Changes that are not counted come "
+    "first: six at the smallest, while the session gets faster, and one at each other.",
     "Growth is the batch's seconds at the largest scale factor over those at the smallest: 1 would be independent of the base.",
     "Each repetition makes a further change of the same size: nothing is brought back.",
 )
@@ -25,8 +27,14 @@ def describe(
     scales = sorted({point.trials[0].scale for point in points})
     views = list(dict.fromkeys(point.view for point in points))
     at = {(point.view, point.trials[0].scale): point for point in points}
-    growths = {way: {view: _growth(at, view, scales, way) for view in views} for way in (INCREMENTAL, AUTO, FULL)}
+    growths = {way: {view: _growth(at, view, scales, way) for view in views} for way in WAYS}
     means = {way: geometric_mean(list(found.values())) for way, found in growths.items()}
+    steps = {
+        f"{low:g} to {high:g}": {
+            way: geometric_mean([_growth(at, view, (low, high), way) for view in views]) for way in WAYS
+        }
+        for low, high in pairwise(scales)
+    }
     between = f"from SF {scales[0]:g} to SF {scales[-1]:g}"
     return BenchResult(
         bench="scale",
@@ -34,9 +42,10 @@ def describe(
         options=options,
         environment=facts,
         results=tuple(point.entry() for point in points),
-        summary={"growth": means, "growth_by_view": growths, "refused": dict(refused)},
+        summary={"growth": means, "growth_by_step": steps, "growth_by_view": growths, "refused": dict(refused)},
         tiles=(
             (times(means[INCREMENTAL]), f"growth of an incremental batch {between}"),
+            *((times(grown[INCREMENTAL]), f"of it from SF {step}") for step, grown in steps.items() if len(steps) > 1),
             (times(means[FULL]), "growth of a full refresh"),
             (times(scales[-1] / scales[0]), "growth of the base tables"),
         ),

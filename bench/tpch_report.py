@@ -20,7 +20,10 @@ NOTES = (
     "tables are brought back by RESTORE and the views are brought there, untimed.",
     "A ratio is full seconds over the other's, taken in each repetition; shown is the median with the smallest and largest. "
     "A first change and its trials, and a first build, are not counted.",
-    "Rows read are what Spark's stages read; the engine's reading of few rows in its own process is not among them.",
+    "Read are the rows and bytes of Spark's stages, and of each file that the engine's own process opens, whole. Written are "
+    "those of the data files of all commits, of a batch those of the view's auxiliaries too; bytes count change files as well.",
+    "All views in one run: as many at a time as there are cores (four at most), against refreshes one after the other, each on "
+    "all cores.",
 )
 
 
@@ -56,7 +59,10 @@ def describe(
             *(((times(headline["group_ratio"]), "all views in one run"),) if headline["group_ratio"] else ()),
             (f"{len(views) - wrong} of {len(views)}", "points equal to the query each time"),
         ),
-        sections=(*(_section([p for p in points if p.percent == size], size) for size in percents), *_curves(views)),
+        sections=(
+            *(_section([p for p in points if p.percent == size], size, group) for size in percents),
+            *_curves(views),
+        ),
         notes=(
             *NOTES,
             *(f"{view} is left out: {why}" for view, why in refused.items()),
@@ -89,11 +95,12 @@ def _break_even(points: Sequence[Point], view: str) -> float | None:
     return break_even({p.percent: ratio for p in points if p.view == view and (ratio := p.ratio(INCREMENTAL))})
 
 
-def _section(points: Sequence[Point], percent: float) -> Section:
+def _section(points: Sequence[Point], percent: float, group: str) -> Section:
     ordered = sorted(points, key=lambda point: -(point.ratio() or 0.0))
     bars = tuple(
         BarGroup(p.view, (("delta", p.seconds(AUTO) or 0.0), ("full", p.seconds(FULL) or 0.0)), p.ratio())
         for p in ordered
+        if p.view != group
     )
     columns = [Column("view"), Column("auto picked"), *(Column(name, True) for name in HEADINGS), Column("equal")]
     return Section(
@@ -104,7 +111,11 @@ def _section(points: Sequence[Point], percent: float) -> Section:
     )
 
 
-HEADINGS = ("full", "incremental", "auto", "ratio", "spread", "rows changed", "rows read", "by full")
+COUNTS = ("rows_read", "bytes_read", "rows_written", "bytes_written")  # of auto and of a refresh beside each other
+AMOUNTS = tuple(
+    f"{what}{by}" for what in ("rows read", "MB read", "rows written", "MB written") for by in ("", " by full")
+)
+HEADINGS = ("full", "incremental", "auto", "ratio", "spread", "rows changed", *AMOUNTS)
 
 
 def _row(point: Point) -> tuple[str, ...]:
@@ -116,8 +127,8 @@ def _row(point: Point) -> tuple[str, ...]:
         *(seconds(point.seconds(way)) for way in (FULL, INCREMENTAL, AUTO)),
         times(point.ratio()),
         f"{times(low_high[0])} – {times(low_high[1])}" if low_high else "–",
-        *(count(None if entry[key] is None else int(entry[key])) for key in ("rows_changed", "rows_read")),
-        count(None if entry["rows_read_full"] is None else int(entry["rows_read_full"])),
+        count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
+        *(_amount(entry[f"{what}{way}"], what) for what in COUNTS for way in ("_auto", "_full")),
         "✓" if point.equal else "✗",
     )
 
@@ -135,16 +146,25 @@ def _curves(points: Sequence[Point]) -> tuple[Section, ...]:
     )
     if not any(len(line.points) > 1 for line in lines):
         return ()
-    cells = tuple((name, _percent_text(_break_even(points, name))) for name in names)
+    smallest = min(point.percent for point in points if point.percent)
+    cells = tuple((name, _percent_text(_break_even(points, name), smallest)) for name in names)
     return (
         Section(
             "Where a full refresh begins to win",
             "Full refresh over incremental, by percent of the orders changed; below the line a full refresh is faster.",
-            lines=Lines(lines, "percent changed", "times faster", logarithmic=True, level=1.0),
+            lines=Lines(lines, "percent changed", "times faster", logarithmic=True, level=1.0, logarithmic_up=True),
             grid=Grid((Column("view"), Column("breaks even at", True)), cells),
         ),
     )
 
 
-def _percent_text(value: float | None) -> str:
-    return "not reached" if value is None else f"{value:.2g} %"
+def _percent_text(value: float | None, smallest: float) -> str:
+    if value is None:
+        return "not reached"
+    return f"below {smallest:g} %" if value <= smallest else f"{value:.2g} %"
+
+
+def _amount(value: float | None, what: str) -> str:
+    if value is None:
+        return count(None)
+    return f"{value / 1e6:,.1f}" if what.startswith("bytes") else count(int(value))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -230,10 +233,13 @@ def _finish(
     from bench.bench_output import show_result, write_result
     from bench.demo_display import Display
     from bench.deployment import ROOT, Place
+    from bench.environment import peak_memory
 
     folder = (out or ROOT / ".ivm" / "bench").absolute()
     with Display(as_json) as display:
         result: Any = run(Place(folder, master, driver_memory), display)
+    command = shlex.join(["ivm", *sys.argv[1:]]) if sys.argv[1:2] == ["bench"] else ""
+    result = replace(result, command=command, peak_memory_mb=peak_memory())
     _, page = write_result(result, folder)
     if result.wrong:
         raise DriftError(f"Not every view is right: {', '.join(result.wrong)}. See {page}.")

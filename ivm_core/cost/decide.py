@@ -31,8 +31,8 @@ TRIES_SHARE = 0.03
 TRIES_SHARE_ONCE = 0.2
 # A batch so many times smaller than any that was measured is tried: the line through larger ones tells little of it.
 FAR_SMALLER = 10
-# Sizes within so many times of each other are about the same. What a batch takes of a size that was measured once at most, and in
-# a session that is warm by now, may be so many times less than predicted.
+# Sizes within so many times of each other are about the same. What a batch takes of a size that was measured once at most, and
+# in a session that is warm by now, may be so many times less than predicted.
 SAME_SIZE, SIZE_ONCE = 3, 1.25
 
 

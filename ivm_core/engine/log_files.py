@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pyspark
 from deltalake.exceptions import DeltaError
 
+from ivm_core.engine import read_here
 from ivm_core.engine.location import local_path
 from ivm_core.engine.opened import open_at
 
@@ -84,7 +85,9 @@ def open_as_stored(location: str, version: int, features: frozenset[str]) -> del
 
 def stored_rows(files: Iterable[Path], schema: pa.Schema) -> ds.Dataset:
     """The rows of data files; of a column that a file lacks, NULLs."""
-    return ds.dataset([str(file) for file in files], schema=schema, format=_FORMAT)
+    paths = tuple(files)
+    read_here.note(paths)
+    return ds.dataset([str(path) for path in paths], schema=schema, format=_FORMAT)
 
 
 def differ_to_arrow(files: Iterable[Path], schema: pa.Schema) -> bool:

@@ -102,7 +102,6 @@ def test_sums_up() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_one_view_after_two_kinds_of_change(place: Place) -> None:
     options = ChooserOptions(0.002, (Kind.RF1, Kind.RF3), (2.0,), ("q06",), repeats=1)
     document = check_result(run(options, place, Display(quiet=True)), place)

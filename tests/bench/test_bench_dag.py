@@ -79,6 +79,18 @@ def test_a_refresh_is_told_beside_what_a_batch_takes() -> None:
     assert result.summary["batches"][0]["refreshed_though_slower"] == ["wh_gold.v"]
 
 
+def test_a_view_that_was_refreshed_in_one_round_only_is_told_of_too() -> None:
+    batch, refresh = Model("wh_gold.v", "incremental", 0.5, 2.0, 3), Model("wh_gold.v", "full", 2.0, 2.5, 3)
+    forced = Round(1.0, 1.0, (replace(batch, seconds=0.7),), {}, counts=False, forced=True)
+    result = describe(
+        {"scale": 0.1}, {}, [*(Round(1.0, 2.0, (m,), {}) for m in (batch, refresh, batch)), forced], {}, [0.3]
+    )
+    view = result.results[1]
+    assert (view["strategy"], view["refreshed"], view["refreshed_seconds"]) == ("incremental", 1, 2.0)
+    assert view["incremental_seconds"] == 0.5 and view["ratio_spread"] == (1.25, 4.0)
+    assert result.summary["batches"][0]["refreshed_though_slower"] == ["wh_gold.v"]
+
+
 def test_rounds_that_warm_up_belong_to_no_median_and_must_be_right_too() -> None:
     model = Model("wh_gold.v", "incremental", 0.5, 2.0, 3)
     rounds = [Round(1.0, 4.0, (replace(model, equal=False),), {}, counts=False), Round(1.0, 1.0, (model,), {})]

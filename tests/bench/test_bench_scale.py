@@ -16,7 +16,6 @@ from tests.bench.benches import check_result
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_the_same_orders_at_two_scale_factors(place: Place) -> None:
     options = ScaleOptions((0.002, 0.004), 30, views=("q06",), repeats=1)
     document = check_result(run(options, place, Display(quiet=True)), place)
@@ -31,6 +30,15 @@ def test_growth_is_between_the_ends() -> None:
 
     result = describe({"orders": 10}, {}, points_of([trial(0.1, 2.0), trial(1.0, 3.0), trial(1.0, 4.0)]), {})
     assert result.summary["growth"] == {"incremental": 1.75, "auto": 1.75, "full": 1.75}
+
+
+def test_growth_is_told_of_each_step_too() -> None:
+    def trial(scale: float, seconds: float) -> Trial:
+        return Trial("tpch.v", scale, "RF1", 1 / scale, {way: Cost(seconds) for way in WAYS}, "incremental")
+
+    result = describe({"orders": 10}, {}, points_of([trial(0.1, 4.0), trial(1.0, 2.0), trial(10.0, 3.0)]), {})
+    steps = result.summary["growth_by_step"]
+    assert {step: grown["incremental"] for step, grown in steps.items()} == {"0.1 to 1": 0.5, "1 to 10": 1.5}
 
 
 def test_more_orders_than_there_are_is_refused() -> None:

@@ -90,14 +90,35 @@ def test_page_is_whole_and_escaped() -> None:
     assert "<b>" in page.text and "a & b" in page.text and "Example CPU" in page.text
 
 
+@pytest.mark.parametrize("powers", [False, True])
 @pytest.mark.parametrize("points", [(), ((1.0, 0.0),), ((0.01, 5.0), (50.0, 0.2)), tuple((n, n) for n in range(1, 99))])
-def test_lines_stay_inside(points: tuple[tuple[float, float], ...]) -> None:
-    chart = draw_lines(Lines((Line("l", "delta", points),), "x", "y", logarithmic=True, level=1.0))
+def test_lines_stay_inside(points: tuple[tuple[float, float], ...], powers: bool) -> None:
+    chart = draw_lines(Lines((Line("l", "delta", points),), "x", "y", True, level=1.0, logarithmic_up=powers))
     for line in chart.lines:
         for pair in line.points.split():
             x, y = (float(value) for value in pair.split(","))
             assert 0 <= x <= WIDTH and 0 <= y <= HEIGHT
     assert all(0 <= x <= WIDTH for x, _ in chart.x_ticks) and all(0 <= y <= HEIGHT for y, _ in chart.y_ticks)
+
+
+def test_five_times_as_fast_is_as_far_from_the_mark_as_five_times_as_slow() -> None:
+    chart = draw_lines(Lines((Line("l", "delta", ((1.0, 5.0), (2.0, 0.2))),), "x", "y", level=1.0, logarithmic_up=True))
+    (_, above), (_, below) = chart.lines[0].dots
+    assert chart.level is not None and chart.level - above == pytest.approx(below - chart.level, abs=0.2)
+    assert [text for _, text in chart.y_ticks] == ["0.2", "0.5", "1", "2", "5"]
+
+
+def test_where_a_refresh_wins_from_the_start_is_below_what_was_measured() -> None:
+    def trial(view: str, percent: float, seconds: float) -> Trial:
+        costs = {FULL: Cost(1.0), INCREMENTAL: Cost(seconds), AUTO: Cost(seconds)}
+        return Trial(view, 1.0, "RF1", percent, costs, "incremental")
+
+    seconds = {"t.a": (2.0, 4.0), "t.b": (0.1, 0.2), "t.c": (0.5, 2.0)}
+    points = points_of(
+        trial(view, p, s) for view, both in seconds.items() for p, s in zip((0.1, 10.0), both, strict=True)
+    )
+    curves = describe({"scale": 1.0, "kind": "RF1"}, {}, points, {}, "all").sections[-1]
+    assert dict(curves.grid.rows) == {"t.a": "below 0.1 %", "t.b": "not reached", "t.c": "1 %"}
 
 
 def test_templates_are_there() -> None:
