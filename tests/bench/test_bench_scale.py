@@ -16,7 +16,8 @@ from tests.bench.benches import check_result
 
 
 @pytest.mark.spark
-def test_the_same_orders_at_two_scale_factors(place: Place) -> None:
+def test_the_same_orders_at_two_scale_factors(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.run_scale.WARM_UP", 1)
     options = ScaleOptions((0.002, 0.004), 30, views=("q06",), repeats=1)
     document = check_result(run(options, place, Display(quiet=True)), place)
     assert [entry["scale"] for entry in document["results"]] == [0.002, 0.004]
