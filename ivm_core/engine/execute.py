@@ -72,9 +72,7 @@ def run(
             work.compute(step, kept=_is_kept(writing, job, step))
         work.report("write")
         applied = write(writing)
-        if applied.state_version >= 0:
-            return replace(applied, change_rows=work.change_rows())
-        return _confirm(spark, applied, state, tag, work)
+        return applied if applied.state_version >= 0 else _confirm(spark, applied, state, tag)
 
 
 def _direct(job: MaintenanceJob, state: State) -> DirectState | None:
@@ -107,7 +105,7 @@ def _mentions(step: Step, name: str) -> bool:
     return any(table.name == name for table in tables_of(sqlglot.parse_one(step.sql, read=SparkAsWritten)))
 
 
-def _confirm(spark: SparkSession, applied: Applied, state: State, tag: CommitTag, work: _Work) -> Applied:
+def _confirm(spark: SparkSession, applied: Applied, state: State, tag: CommitTag) -> Applied:
     """Fill in what only the log tells: the version, and whether this very run made the commit."""
     log = TableLog(state.location, spark)
     version = log.version()
@@ -119,7 +117,6 @@ def _confirm(spark: SparkSession, applied: Applied, state: State, tag: CommitTag
         inserted=applied.inserted if applied.counted else int(written),
         state_version=own[-1].version if own else version,
         skipped=not own,
-        change_rows=work.change_rows(),
     )
 
 
@@ -212,10 +209,6 @@ class _Work:
         """A state table's rows at a version."""
         with self._sources.cache.one_reader() as cache:
             return cache.snapshots.stored(location, version)
-
-    def change_rows(self) -> tuple[tuple[str, int], ...]:
-        """Changed rows by table that this run read."""
-        return tuple(sorted(self._changed.items()))
 
     def close(self) -> None:
         """Release memory and names."""

@@ -75,7 +75,6 @@ class Applied:
     """What one batch did to the state table: rows by kind, and the version that its commit made.
 
     ``skipped``: the table already had this or a later batch and nothing was written.
-    ``change_rows``: rows inserted plus rows deleted by base table, netted, of those whose changes were read.
     """
 
     inserted: int = 0
@@ -83,7 +82,6 @@ class Applied:
     deleted: int = 0
     state_version: int = -1
     skipped: bool = False
-    change_rows: tuple[tuple[str, int], ...] = ()
     counted: bool = True  # False: the rows are to be taken from the commit's metrics
 
     def at(self, version: int | None) -> Applied:

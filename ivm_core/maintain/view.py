@@ -269,9 +269,9 @@ def _run(
     rows = applied.inserted + applied.updated + applied.deleted
     shared = session.shared_seconds - before
     record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows, shared_seconds=shared)
-    # What commits do not count, as RESTORE's, the batch has counted by now, and later ones are predicted from it.
-    read = dict(applied.change_rows)
-    record = replace(record, changed_rows={table: rows or read.get(table, 0) for table, rows in changed_rows.items()})
+    # What commits do not count, as RESTORE's, stays uncounted: of the next such batch no more is known when it is chosen for,
+    # and other batches are not predicted from it, for its changes are found by comparing versions.
+    record = replace(record, changed_rows=changed_rows)
     session.catalog.add_batch(record, settle="applied")
     mark_built(session, view)
     return report_of(record, shared)

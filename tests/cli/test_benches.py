@@ -35,7 +35,9 @@ def test_no_such_view(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_result_tells_what_was_run_and_the_memory_that_it_took(tmp_path, monkeypatch, capsys):
     typed = ["bench", "dag", "--scale", "0.01", "--out", str(tmp_path), "--json"]
     entry = {"view": "wh_gold.v", "equal": True}
-    found = BenchResult("dag", "A warehouse", {"percents": (1.0, 0.1)}, {"machine": "one", "started_at": "now"}, (entry,), {}, (), ())
+    found = BenchResult(
+        "dag", "A warehouse", {"percents": (1.0, 0.1)}, {"machine": "one", "started_at": "now"}, (entry,), {}, (), ()
+    )
     monkeypatch.setattr("bench.run_dag.run", lambda options, place, display: found)
     monkeypatch.setattr("sys.argv", ["ivm", *typed])
     assert main(typed) == 0
