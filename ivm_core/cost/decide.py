@@ -31,9 +31,9 @@ TRIES_SHARE = 0.03
 TRIES_SHARE_ONCE = 0.2
 # A batch so many times smaller than any that was measured is tried: the line through larger ones tells little of it.
 FAR_SMALLER = 10
-# Sizes within so many times of each other are about the same. What a batch takes of a size that was measured once at most, and
+# Sizes within so many times of each other are about the same. What a batch takes of a size that was never measured, and
 # in a session that is warm by now, may be so many times less than predicted.
-SAME_SIZE, SIZE_ONCE = 3, 1.25
+SAME_SIZE, SIZE_NEW = 3, 1.25
 
 
 def decide(
@@ -75,7 +75,7 @@ def decide(
     if predicted_full < predicted_incremental:
         slower = predicted_incremental / predicted_full
         smaller = _far_smaller(statistics) and least_seconds(statistics) < predicted_full
-        new = slower < SIZE_ONCE and _rarely_of_this_size(statistics)
+        new = slower < SIZE_NEW and _never_of_this_size(statistics)
         if smaller or new or _worth_trying(statistics, slower, full=False):
             return decision(incremental, incremental.detail)
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
@@ -111,13 +111,13 @@ def _far_smaller(statistics: Statistics) -> bool:
     return bool(rows and measured) and rows * FAR_SMALLER < min(measured)
 
 
-def _rarely_of_this_size(statistics: Statistics) -> bool:
-    """Whether one incremental batch of about this size was measured at most: the prediction rests on it, or on a line's end."""
+def _never_of_this_size(statistics: Statistics) -> bool:
+    """Whether no incremental batch of about this size was measured: the prediction is the end of a line."""
     rows = statistics.changed_rows
     if not rows:
         return False
     sizes = [batch.changed_rows for batch in statistics.past if not batch.full]
-    return sum(rows <= size * SAME_SIZE and size <= rows * SAME_SIZE for size in sizes) <= 1
+    return not any(rows <= size * SAME_SIZE and size <= rows * SAME_SIZE for size in sizes)
 
 
 def _worth_trying(statistics: Statistics, slower: float, *, full: bool) -> bool:
