@@ -66,9 +66,10 @@ def break_even(ratios: Mapping[float, float]) -> float | None:
     >>> break_even({0.1: 4.0, 1.0: 2.0}) is None
     True
     """
-    points = [(math.log(percent), math.log(ratio)) for percent, ratio in sorted(ratios.items()) if percent > 0 < ratio]
-    if points and points[0][1] <= 0:
-        return min(percent for percent, ratio in ratios.items() if percent > 0 < ratio)
+    known = [(percent, ratio) for percent, ratio in sorted(ratios.items()) if percent > 0 < ratio]
+    if known and known[0][1] <= 1:
+        return known[0][0]
+    points = [(math.log(percent), math.log(ratio)) for percent, ratio in known]
     for (left, above), (right, below) in pairwise(points):
         if above > 0 >= below:
             return math.exp(left + (right - left) * above / (above - below))

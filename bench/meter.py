@@ -37,14 +37,17 @@ class Cost:
 
 
 def sum_of(costs: Sequence[Cost]) -> Cost:
-    """What pieces of work cost together; a count that is not known of any of them is not known."""
+    """What pieces of work cost together; a count that is known of none of them is not known."""
+    counts = ("rows_read", "bytes_read", "rows_written", "bytes_written")
+    return Cost(
+        sum(cost.seconds for cost in costs), *(_known([getattr(cost, what) for cost in costs]) for what in counts)
+    )
 
-    def known(what: str) -> int | None:
-        counts = [count for cost in costs if (count := getattr(cost, what)) is not None]
-        return sum(counts) if counts else None
 
-    counted = (known(what) for what in ("rows_read", "bytes_read", "rows_written", "bytes_written"))
-    return Cost(sum(cost.seconds for cost in costs), *counted)
+def _known(counts: Sequence[int | None]) -> int | None:
+    """The sum of those that are known, None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 class Meter:
@@ -66,10 +69,9 @@ class Meter:
         if rows is not None and size is not None:
             rows, size = rows + sum(map(_rows_of, files)), size + sum(file.stat().st_size for file in files)
         written = [written_since(location, version) for location, version in before]
-        known = [count for count in written if count is not None]
-        if not known:
-            return answer, Cost(seconds, rows, size)
-        return answer, Cost(seconds, rows, size, sum(rows for rows, _ in known), sum(size for _, size in known))
+        return answer, Cost(
+            seconds, rows, size, _known([rows for rows, _ in written]), _known([size for _, size in written])
+        )
 
     def collect_garbage(self) -> None:
         """Let no measurement pay for what the one before left in memory, of this process and its JVM."""
@@ -105,10 +107,10 @@ def newest_version(location: str) -> int:
     return max((int(file.stem) for file in _commits(location)), default=-1)
 
 
-def written_since(location: str, version: int) -> tuple[int, int] | None:
+def written_since(location: str, version: int) -> tuple[int | None, int | None]:
     """Rows and bytes of the files that commits after ``version`` added, change files included; None off local paths."""
     if local_path(location) is None:
-        return None
+        return None, None
     rows = size = 0
     for file in _commits(location):
         if int(file.stem) <= version:

@@ -70,11 +70,11 @@ def _start_over(tpch: TpchSubjects, display: Display) -> None:
 
 def _group_trials(tpch: TpchSubjects, options: TpchOptions, percent: float, display: Display) -> Iterator[Trial]:
     """All views in one run, against full refreshes of all, taking turns in going first."""
+    full = partial(_refresh_all, tpch)
+    states = states_of(tpch.place, [subject.name for subject in tpch.subjects])
+    group = partial(tpch.place.meter.measure, partial(_maintain_auto, tpch), *states)
     with display.step(f"All views, {percent:g} %", options.repeats) as advance:
         for turn, rows in enumerate(changes(tpch, options.kind, percent, options.repeats)):
-            full = partial(_refresh_all, tpch)
-            states = states_of(tpch.place, [subject.name for subject in tpch.subjects])
-            group = partial(tpch.place.meter.measure, partial(_maintain_auto, tpch), *states)
             if turn % 2:
                 (reports, auto), cost = group(), full()
             else:

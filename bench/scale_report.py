@@ -28,13 +28,12 @@ def describe(
     views = list(dict.fromkeys(point.view for point in points))
     at = {(point.view, point.trials[0].scale): point for point in points}
     growths = {way: {view: _growth(at, view, scales, way) for view in views} for way in WAYS}
-    means = {way: geometric_mean(list(found.values())) for way, found in growths.items()}
-    steps = {
-        f"{low:g} to {high:g}": {
-            way: geometric_mean([_growth(at, view, (low, high), way) for view in views]) for way in WAYS
-        }
-        for low, high in pairwise(scales)
-    }
+
+    def means_of(*ends: float) -> dict[str, float | None]:
+        return {way: geometric_mean([_growth(at, view, ends, way) for view in views]) for way in WAYS}
+
+    means = means_of(*scales)
+    steps = {f"{low:g} to {high:g}": means_of(low, high) for low, high in pairwise(scales)}
     between = f"from SF {scales[0]:g} to SF {scales[-1]:g}"
     return BenchResult(
         bench="scale",

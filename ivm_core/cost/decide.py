@@ -106,18 +106,19 @@ def _never_refreshed(statistics: Statistics) -> bool:
 
 
 def _far_smaller(statistics: Statistics) -> bool:
-    measured = [batch.changed_rows for batch in statistics.past if not batch.full and batch.changed_rows]
-    rows = statistics.changed_rows or 0
+    rows, measured = statistics.changed_rows or 0, _measured_sizes(statistics)
     return bool(rows and measured) and rows * FAR_SMALLER < min(measured)
 
 
 def _never_of_this_size(statistics: Statistics) -> bool:
     """Whether no incremental batch of about this size was measured: the prediction is the end of a line."""
-    rows = statistics.changed_rows
-    if not rows:
-        return False
-    sizes = [batch.changed_rows for batch in statistics.past if not batch.full]
-    return not any(rows <= size * SAME_SIZE and size <= rows * SAME_SIZE for size in sizes)
+    rows, measured = statistics.changed_rows or 0, _measured_sizes(statistics)
+    return bool(rows) and not any(rows <= size * SAME_SIZE and size <= rows * SAME_SIZE for size in measured)
+
+
+def _measured_sizes(statistics: Statistics) -> list[int]:
+    """The changed rows of the incremental batches whose size is known."""
+    return [batch.changed_rows for batch in statistics.past if not batch.full and batch.changed_rows]
 
 
 def _worth_trying(statistics: Statistics, slower: float, *, full: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,12 +17,10 @@ def files_read_here() -> Iterator[list[Path]]:
     try:
         yield files
     finally:
-        _counting.remove(files)
+        _counting[:] = (counted for counted in _counting if counted is not files)
 
 
-def note(files: Iterable[Path]) -> None:
+def note(files: Sequence[Path]) -> None:
     """These files are opened now."""
-    if _counting:
-        opened = list(files)
-        for counted in _counting:
-            counted.extend(opened)
+    for counted in _counting:
+        counted.extend(files)

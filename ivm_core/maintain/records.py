@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from ivm_core.apply.model import MaintenanceReport
@@ -23,10 +24,14 @@ def record_of(
     job: str | None,
     *,
     rows: int = 0,
+    changed: Mapping[str, int] | None = None,
     error: str | None = None,
     shared_seconds: float = 0.0,
 ) -> BatchRecord:
-    """The record of an attempt that began at ``started`` (by WORK_CLOCK) and ends now, less what others share."""
+    """The record of an attempt that began at ``started`` (by WORK_CLOCK) and ends now, less what others share.
+
+    ``changed``: rows of change by table, as commits count them.
+    """
     return BatchRecord(
         view=view.name,
         number=batch.number,
@@ -41,7 +46,7 @@ def record_of(
         predicted_full_seconds=decision.predicted_full_seconds,
         started_at=started_at,
         finished_at=datetime.now(UTC),
-        changed_rows={},
+        changed_rows=dict(changed or {}),
         error=error,
         run_id=run_id,
         job=job,

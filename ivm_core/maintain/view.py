@@ -268,10 +268,11 @@ def _run(
         decision = Decision(Strategy.NOOP, Reason.APPLIED_ELSEWHERE)
     rows = applied.inserted + applied.updated + applied.deleted
     shared = session.shared_seconds - before
-    record = record_of(view, batch, decision, started_at, started, run_id, kept, rows=rows, shared_seconds=shared)
     # What commits do not count, as RESTORE's, stays uncounted: of the next such batch no more is known when it is chosen for,
     # and other batches are not predicted from it, for its changes are found by comparing versions.
-    record = replace(record, changed_rows=changed_rows)
+    record = record_of(
+        view, batch, decision, started_at, started, run_id, kept, rows=rows, changed=changed_rows, shared_seconds=shared
+    )
     session.catalog.add_batch(record, settle="applied")
     mark_built(session, view)
     return report_of(record, shared)
