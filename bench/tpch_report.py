@@ -60,7 +60,7 @@ def describe(
             (f"{len(views) - wrong} of {len(views)}", "points equal to the query each time"),
         ),
         sections=(
-            *(_section([p for p in points if p.percent == size], size, group) for size in percents),
+            *(part for size in percents for part in _sections([p for p in points if p.percent == size], size, group)),
             *_curves(views),
         ),
         notes=(
@@ -95,27 +95,34 @@ def _break_even(points: Sequence[Point], view: str) -> float | None:
     return break_even({p.percent: ratio for p in points if p.view == view and (ratio := p.ratio(INCREMENTAL))})
 
 
-def _section(points: Sequence[Point], percent: float, group: str) -> Section:
+def _sections(points: Sequence[Point], percent: float, group: str) -> tuple[Section, Section]:
+    """The seconds of one size of change, and what was read and written."""
     ordered = sorted(points, key=lambda point: -(point.ratio() or 0.0))
     bars = tuple(
         BarGroup(p.view, (("delta", p.seconds(AUTO) or 0.0), ("full", p.seconds(FULL) or 0.0)), p.ratio())
         for p in ordered
         if p.view != group
     )
-    columns = [Column("view"), Column("auto picked"), *(Column(name, True) for name in HEADINGS), Column("equal")]
-    return Section(
+    columns = (Column("view"), Column("auto picked"), *(Column(name, True) for name in HEADINGS), Column("equal"))
+    seconds_taken = Section(
         f"{percent:g} % changed",
         "Seconds of auto above those of a full refresh; medians.",
         bars=bars,
-        grid=Grid(tuple(columns), tuple(_row(point) for point in ordered)),
+        grid=Grid(columns, tuple(_row(point) for point in ordered)),
     )
+    amounts = Section(
+        f"Read and written, {percent:g} % changed",
+        "By auto, and by a full refresh; medians.",
+        grid=Grid((Column("view"), *(Column(name, True) for name in AMOUNTS)), tuple(map(_amounts, ordered))),
+    )
+    return seconds_taken, amounts
 
 
 COUNTS = ("rows_read", "bytes_read", "rows_written", "bytes_written")  # of auto and of a refresh beside each other
 AMOUNTS = tuple(
-    f"{what}{by}" for what in ("rows read", "MB read", "rows written", "MB written") for by in ("", " by full")
+    f"{what}{by}" for what in ("rows read", "MB read", "rows written", "MB written") for by in ("", ", full")
 )
-HEADINGS = ("full", "incremental", "auto", "ratio", "spread", "rows changed", *AMOUNTS)
+HEADINGS = ("full", "incremental", "auto", "ratio", "spread", "rows changed")
 
 
 def _row(point: Point) -> tuple[str, ...]:
@@ -128,9 +135,13 @@ def _row(point: Point) -> tuple[str, ...]:
         times(point.ratio()),
         f"{times(low_high[0])} – {times(low_high[1])}" if low_high else "–",
         count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
-        *(_amount(entry[f"{what}{way}"], what) for what in COUNTS for way in ("_auto", "_full")),
         "✓" if point.equal else "✗",
     )
+
+
+def _amounts(point: Point) -> tuple[str, ...]:
+    entry = point.entry()
+    return point.view, *(_amount(entry[f"{what}{way}"], what) for what in COUNTS for way in ("_auto", "_full"))
 
 
 def _curves(points: Sequence[Point]) -> tuple[Section, ...]:
