@@ -19,6 +19,10 @@ _METRICS = {
         *(("num_target_rows_inserted", 1), ("num_target_rows_deleted", 1), ("num_target_rows_updated", 2)),
     ),
 }
+# Bytes, or files, that a commit which counts no rows took away and put in place; in delta-rs's words as well.
+_MOVED_BYTES = ("removedFilesSize", "restoredFilesSize", "copiedFilesSize")
+_ROW_BYTES = 100  # of a table that has no rows to tell
+_MOVED_FILES = ("numRemovedFiles", "numRestoredFiles", "numCopiedFiles", "numRemovedFile", "numRestoredFile")
 
 
 def changed_rows(commits: Iterable[Commit]) -> int:
@@ -36,3 +40,26 @@ def changed_rows(commits: Iterable[Commit]) -> int:
         for name, factor in _METRICS.get(commit.operation.upper(), (("numOutputRows", 1),)):
             total += factor * int(metrics.get(name, 0))
     return total
+
+
+def moved_rows(commits: Iterable[Commit], rows: int, size_bytes: int, files: int) -> int:
+    """Rows, roughly, of the files that commits which count no rows took away and put in place (RESTORE, CLONE).
+
+    ``rows``, ``size_bytes`` and ``files`` are the table's by now. All these rows are read to find those that changed, and
+    at most all of them did.
+
+    >>> from datetime import datetime
+    >>> sizes = (("removedFilesSize", "30"), ("restoredFilesSize", "20"))
+    >>> moved_rows([Commit(1, datetime(2026, 1, 1), "RESTORE", (), sizes)], rows=10_000, size_bytes=100, files=2)
+    5000
+    """
+    of_byte, of_file = rows / size_bytes if rows else 1 / _ROW_BYTES, rows / files if files else 0.0
+    total = 0.0
+    for commit in commits:
+        if classify_commit(commit) is CommitClass.REPLACED and not changed_rows([commit]):
+            metrics = dict(commit.metrics)
+            moved_bytes, moved_files = (
+                sum(int(metrics.get(name, 0)) for name in names) for names in (_MOVED_BYTES, _MOVED_FILES)
+            )
+            total += moved_bytes * of_byte or moved_files * of_file
+    return round(total)

@@ -17,23 +17,20 @@ UNMEASURED_FRACTION = 0.3
 FEW_ROWS = 100_000
 # A batch that was never measured is not tried where its parts alone are expected to take so many full refreshes.
 HOPELESS = 4.0
-# What was measured once may have been so many times as long as usual: the session was cold, or others were computing. A
-# refresh is fewer and longer queries than a batch, so that less of it was that.
-ONCE, REFRESHED_ONCE = 1.5, 1.25
 # What building a view took says little of a refresh: the session was cold, the tables were smaller. Where batches take
 # more than this part of it, one refresh is tried, once there are so many of them to compare it with; of small tables, which a
 # warm session reads in no time, also where building took so many times as long as a batch.
-UNSURE, ENOUGH, OF_SMALL_TABLES = OF_BUILDING, 2, 10.0
+ENOUGH, OF_SMALL_TABLES = 2, 10.0
 # Data and clusters change, so the way that seems slower is tried again now and then: so rarely that all such tries take no
-# more than this part of the batches between them; and a refresh only where it seems at most ONCE times as long.
+# more than this part of the batches between them; and a refresh only where it seems at most NEAR times as long.
 TRIES_SHARE = 0.03
 # Where it was measured once only, of a larger one: one measurement may mislead for long.
 TRIES_SHARE_ONCE = 0.2
 # A batch so many times smaller than any that was measured is tried: the line through larger ones tells little of it.
 FAR_SMALLER = 10
-# Sizes within so many times of each other are about the same. What a batch takes of a size that was never measured, and
-# in a session that is warm by now, may be so many times less than predicted.
-SAME_SIZE, SIZE_NEW = 3, 1.25
+# Sizes within so many times of each other are about the same. A batch of a size that was never measured is tried where it
+# seems at most NEAR times as long as a refresh.
+SAME_SIZE, NEAR = 3, 1.25
 
 
 def decide(
@@ -75,17 +72,16 @@ def decide(
     if predicted_full < predicted_incremental:
         slower = predicted_incremental / predicted_full
         smaller = _far_smaller(statistics) and least_seconds(statistics) < predicted_full
-        new = slower < SIZE_NEW and _never_of_this_size(statistics)
+        new = slower < NEAR and _never_of_this_size(statistics)
         if smaller or new or _worth_trying(statistics, slower, full=False):
             return decision(incremental, incremental.detail)
         return decision(cheaper, f"predicted {predicted_full:.1f} s against {predicted_incremental:.1f} s")
-    if _never_refreshed(statistics):
-        small = statistics.base_rows is not None and statistics.base_rows <= FEW_ROWS
-        unsure = 1 / OF_SMALL_TABLES if small else UNSURE
-        if predicted_incremental > unsure * predicted_full:
-            return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, a refresh was never measured")
-    elif (slower := predicted_full / predicted_incremental) < ONCE and _worth_trying(statistics, slower, full=True):
-        return decision(cheaper, f"tried again: {predicted_full:.1f} s, against {predicted_incremental:.1f} s")
+    # Where no batch of this size was measured, that is the way which is not known.
+    never, known_size = _never_refreshed(statistics), not _never_of_this_size(statistics)
+    slower = predicted_full / predicted_incremental * (_of_building(statistics) if never else 1.0)
+    if (never and slower < 1) or (slower < NEAR and known_size and _worth_trying(statistics, slower, full=True)):
+        known = "a refresh was never measured" if never else f"a refresh {predicted_full:.1f} s"
+        return decision(cheaper, f"tried: batches take {predicted_incremental:.1f} s, {known}")
     return decision(incremental, incremental.detail)
 
 
@@ -121,11 +117,14 @@ def _measured_sizes(statistics: Statistics) -> list[int]:
     return [batch.changed_rows for batch in statistics.past if not batch.full and batch.changed_rows]
 
 
+def _of_building(statistics: Statistics) -> float:
+    """What a refresh that was never measured takes of what building took, by a cautious guess."""
+    small = statistics.base_rows is not None and statistics.base_rows <= FEW_ROWS
+    return 1 / OF_SMALL_TABLES if small else OF_BUILDING
+
+
 def _worth_trying(statistics: Statistics, slower: float, *, full: bool) -> bool:
-    """True where the way that seems so many times slower was measured once only, or so long ago that a try costs little."""
-    measured = [batch.number for batch in statistics.past if batch.full is full and not batch.first_build]
-    once = len(measured) == 1
-    if once and slower < (REFRESHED_ONCE if full else ONCE):
-        return True
-    share = TRIES_SHARE_ONCE if once else TRIES_SHARE
-    return bool(measured) and (statistics.past[0].number - measured[0]) * share >= slower - 1
+    """True where the way that seems so many times slower was measured so long ago that a try costs little."""
+    measured = [batch for batch in statistics.past if batch.full is full]
+    share = TRIES_SHARE_ONCE if len(measured) == 1 and not measured[0].first_build else TRIES_SHARE
+    return bool(measured) and (statistics.past[0].number - measured[0].number) * share >= slower - 1

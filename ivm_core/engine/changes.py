@@ -246,7 +246,8 @@ class ChangeCache:
 
         Where the run only adds the changes up, no key of theirs is asked for: more rows than a few are left to Spark.
         """
-        rows = changed_rows(log.commits(covered.from_version, covered.to_version))
+        versions = covered.from_version, covered.to_version
+        rows = changed_rows(log.commits(*versions)) + log.moved_rows(*versions)
         return rows <= NOT_LOOKED_UP or (rows <= HERE and relation.name in self._expected.looked_up)
 
     def _from_rows(

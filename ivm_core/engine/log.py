@@ -11,7 +11,9 @@ from typing import Any
 import deltalake
 from deltalake.exceptions import TableNotFoundError
 
-from ivm_core.batch.model import Commit
+from ivm_core.batch.classify import classify_commit
+from ivm_core.batch.model import Commit, CommitClass
+from ivm_core.batch.volume import moved_rows
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_by_spark import SparkLog, TableMissing
 from ivm_core.engine.log_entries import read_entries
@@ -134,6 +136,12 @@ class TableLog:
             return ()
         self._read_history(self.version() - after)
         return tuple(commit for commit in reversed(self._commits) if after < commit.version <= to)
+
+    def moved_rows(self, after: int, to: int) -> int:
+        """Rows, roughly, of the files that commits of (after, to] which count no rows took away and put in place."""
+        commits = [commit for commit in self.commits(after, to) if classify_commit(commit) is CommitClass.REPLACED]
+        size = self.size() if commits else None
+        return moved_rows(commits, size.rows or 0, size.size_bytes, size.files) if size else 0
 
     def version_as_of(self, instant: datetime | None) -> int | None:
         """The newest version committed at or before the instant (None: now, the newest), None where all are later.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ivm_core.batch.model import Batch
 from ivm_core.batch.volume import changed_rows
 from ivm_core.catalog.model import ViewRecord
@@ -133,7 +135,7 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
     past = tuple(
         PastBatch(
             record.strategy == Strategy.FULL,
-            sum(record.changed_rows.values()),
+            _size(record.changed_rows),
             record.seconds,
             _work(session, view, frozenset(record.changed_rows)),
             record.reason == Reason.FIRST_BUILD,
@@ -145,7 +147,15 @@ def _statistics(session: Session, view: ViewRecord, batch: Batch) -> Statistics:
     )
     tables = [facts for _, facts in session.facts(batch.to_versions)]
     base = None if any(facts.rows is None for facts in tables) else sum(facts.size for facts in tables)
-    return Statistics(past, sum(rows.values()), base, _work(session, view, frozenset(rows)))
+    return Statistics(
+        past, sum(rows.values()) + _rows_uncounted(session, batch), base, _work(session, view, frozenset(rows))
+    )
+
+
+def _size(changed: Mapping[str, int]) -> int:
+    """The changed rows of a batch, 0 for not known: where the commits of one of its tables count none, as RESTORE's."""
+    counted = [rows for table, rows in changed.items() if table != CLOCK]
+    return sum(counted) if all(counted) else 0
 
 
 def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:
@@ -161,17 +171,23 @@ def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:
 
 def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:
     """Rows of change in the batch, by base table, as commit metrics tell; the clock has none."""
-    return {
-        item.table: changed_rows(session.table_log(item.table).commits(item.from_version, item.to_version))
-        if item.table != CLOCK
-        else 0
-        for item in batch.ranges
-        if not item.empty
-    }
+    clock = {item.table: 0 for item in batch.ranges if item.table == CLOCK and not item.empty}
+    versions = _versions(batch)
+    return {table: changed_rows(session.table_log(table).commits(*between)) for table, between in versions} | clock
 
 
-def most_rows_moved(session: Session, batch: Batch) -> int:
-    """At most so many rows of tables can a moved clock concern; how many it does, no log tells."""
-    if CLOCK not in batch.changed:
-        return 0
-    return sum(facts.size for _, facts in session.facts(batch.to_versions))
+def _versions(batch: Batch) -> list[tuple[str, tuple[int, int]]]:
+    """Each changed table with the version that the batch begins after and the one that it ends with."""
+    changed = (item for item in batch.ranges if item.table != CLOCK and not item.empty)
+    return [(item.table, (item.from_version, item.to_version)) for item in changed]
+
+
+def most_rows_uncounted(session: Session, batch: Batch) -> int:
+    """At most so many rows of tables changed beside those that commits count, or can a moved clock concern."""
+    concerned = (facts.size for _, facts in session.facts(batch.to_versions)) if CLOCK in batch.changed else ()
+    return _rows_uncounted(session, batch) + sum(concerned)
+
+
+def _rows_uncounted(session: Session, batch: Batch) -> int:
+    """What a RESTORE changed is in the files that it moved: all of their rows are read for it."""
+    return sum(session.table_log(table).moved_rows(*versions) for table, versions in _versions(batch))

@@ -29,7 +29,7 @@ from ivm_core.maintain.decision import (
     decide_to_run,
     first_decision,
     full_instead,
-    most_rows_moved,
+    most_rows_uncounted,
     raise_where_wrong,
     rows_changed_by_table,
 )
@@ -242,7 +242,7 @@ def _run(
     try:
         changed_rows = {} if full else rows_changed_by_table(session, batch)
         # A repair computes the whole query, though no row of a table changed, and mends the rows that are there by now.
-        most = None if repair else sum(changed_rows.values()) + most_rows_moved(session, batch)
+        most = None if repair else sum(changed_rows.values()) + most_rows_uncounted(session, batch)
         adds_to = None if full or now is None else now.newest if repair else now.state_version
         tag = tag_of(view, batch, run_id, session.time_zone, started_at=adds_to)
         applied = _execute(session, spark, view, job, batch, tag, most)
@@ -268,8 +268,8 @@ def _run(
         decision = Decision(Strategy.NOOP, Reason.APPLIED_ELSEWHERE)
     rows = applied.inserted + applied.updated + applied.deleted
     shared = session.shared_seconds - before
-    # What commits do not count, as RESTORE's, stays uncounted: of the next such batch no more is known when it is chosen for,
-    # and other batches are not predicted from it, for its changes are found by comparing versions.
+    # What commits do not count, as RESTORE's, stays uncounted: other batches are not predicted from one that reads all rows
+    # of the files which were moved, to find the few that changed.
     record = record_of(
         view, batch, decision, started_at, started, run_id, kept, rows=rows, changed=changed_rows, shared_seconds=shared
     )

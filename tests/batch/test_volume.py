@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 from datetime import datetime
 
 import pytest
 
+from ivm_core.batch import volume
 from ivm_core.batch.model import Commit
-from ivm_core.batch.volume import changed_rows
+from ivm_core.batch.volume import changed_rows, moved_rows
 
 
 @pytest.mark.parametrize(
@@ -25,5 +27,39 @@ from ivm_core.batch.volume import changed_rows
     ],
 )
 def test_rows_of_a_commit(operation: str, metrics: dict[str, int], rows: int) -> None:
-    found = tuple((name, str(count)) for name, count in metrics.items())
-    assert changed_rows([Commit(1, datetime(2026, 1, 1), operation, (), found)]) == rows
+    assert changed_rows([commit(operation, metrics)]) == rows
+
+
+@pytest.mark.parametrize(
+    ("operation", "metrics", "rows"),
+    [
+        (
+            "RESTORE",
+            {"removedFilesSize": 100, "restoredFilesSize": 150, "numRemovedFiles": 3, "numRestoredFiles": 4},
+            250,
+        ),
+        ("RESTORE", {"numRemovedFile": 3, "numRestoredFile": 2}, 500),  # delta-rs tells no bytes
+        ("RESTORE", {"removedFilesSize": 0, "restoredFilesSize": 0}, 0),
+        ("CLONE", {"removedFilesSize": 0, "copiedFilesSize": 400}, 400),
+        ("RESTORE", {}, 0),  # metrics can be switched off
+        ("WRITE", {"numOutputRows": 4, "numRemovedFiles": 3}, 0),  # counts its rows
+        ("OPTIMIZE", {"numRemovedFiles": 3}, 0),
+    ],
+)
+def test_rows_of_the_files_that_a_commit_without_counts_moved(
+    operation: str, metrics: dict[str, int], rows: int
+) -> None:
+    assert moved_rows([commit(operation, metrics)], rows=1_000, size_bytes=1_000, files=10) == rows
+
+
+def test_rows_are_guessed_of_a_table_that_has_none_by_now() -> None:
+    assert moved_rows([commit("RESTORE", {"removedFilesSize": 10_000, "numRemovedFiles": 3})], 0, 0, 0) == 100
+    assert moved_rows([commit("RESTORE", {"numRemovedFile": 3})], 0, 0, 0) == 0
+
+
+def test_the_examples_in_the_text_hold() -> None:
+    assert doctest.testmod(volume).failed == 0
+
+
+def commit(operation: str, metrics: dict[str, int]) -> Commit:
+    return Commit(1, datetime(2026, 1, 1), operation, (), tuple((name, str(count)) for name, count in metrics.items()))

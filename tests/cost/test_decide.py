@@ -35,10 +35,11 @@ SLOW_INCREMENTAL = past((False, 9.0), (False, 8.0), (True, 5.0))
         (Policy.AUTO, INCREMENTAL, past((False, 1.0), (False, 1.0), (True, 5.0)), None, "incremental", "linear"),
         (Policy.AUTO, INCREMENTAL, SLOW_INCREMENTAL, None, "full", "cheaper"),
         (Policy.INCREMENTAL, INCREMENTAL, SLOW_INCREMENTAL, None, "incremental", "linear"),
-        # One measurement may have been of a cold session.
-        (Policy.AUTO, INCREMENTAL, past((False, 7.0), (True, 5.0)), None, "incremental", "linear"),
+        # One measurement may have been of a cold session: soon tried again, but not at once.
+        (Policy.AUTO, INCREMENTAL, past((False, 7.0), (True, 5.0)), None, "full", "cheaper"),
+        (Policy.AUTO, INCREMENTAL, past(*[(True, 5.0)] * 2, (False, 7.0), (True, 5.0)), None, "incremental", "linear"),
         (Policy.AUTO, INCREMENTAL, past((False, 30.0), (True, 5.0)), None, "full", "cheaper"),
-        (Policy.AUTO, INCREMENTAL, past((False, 5.0), (False, 5.0), (True, 6.0)), None, "full", "cheaper"),
+        (Policy.AUTO, INCREMENTAL, past((False, 5.0), (False, 5.0), (True, 5.5)), None, "full", "cheaper"),
         (Policy.AUTO, INCREMENTAL, past((False, 5.0), (False, 5.0), (True, 7.0)), None, "incremental", "linear"),
         # Under a quarter of a second there is nothing to gain.
         (Policy.AUTO, INCREMENTAL, past((False, 0.2), (False, 0.2), (True, 0.1)), None, "incremental", "linear"),
@@ -104,9 +105,10 @@ def test_what_seems_slower_is_tried_again_the_more_rarely_the_slower_it_was():
     assert chosen(*[(True, 4.5)] * 28, *TWO) is Strategy.FULL
     assert chosen(*[(True, 4.5)] * 36, *TWO) is Strategy.INCREMENTAL  # twice as slow
     assert chosen(*[(True, 4.5)] * 5, (False, 9.0)) is Strategy.INCREMENTAL  # by one measurement
+    refreshed = ((True, 11.0), (True, 11.0))
+    assert chosen(*[(False, 9.0)] * 7, *refreshed) is Strategy.INCREMENTAL
+    assert chosen(*[(False, 9.0)] * 8, *refreshed) is Strategy.FULL
     refreshed = ((True, 12.0), (True, 12.0))
-    assert chosen(*[(False, 9.0)] * 11, *refreshed) is Strategy.INCREMENTAL
-    assert chosen(*[(False, 9.0)] * 12, *refreshed) is Strategy.FULL
     assert chosen(*[(False, 5.0)] * 99, *refreshed) is Strategy.INCREMENTAL  # much slower: not for trying's sake
 
 
@@ -132,6 +134,16 @@ def test_a_size_that_was_never_measured_is_tried_where_it_seems_a_little_slower(
     refreshed = tuple(PastBatch(True, 0, 2.2, number=number) for number in (1, 0))
     now = Statistics((*large, *small, *refreshed), 600_000, 7_500_000)
     assert decide(Policy.AUTO, INCREMENTAL, now).strategy == strategy
+
+
+def test_of_two_ways_that_seem_alike_the_one_is_taken_that_was_never_measured_at_this_size():
+    small = tuple(PastBatch(False, 100_000, 0.9, number=number) for number in (6, 5, 4, 3))
+    large = (PastBatch(False, 700_000, 4.3, number=7),)
+    refreshed = (PastBatch(True, 0, 4.6, number=2),)
+    new = decide(Policy.AUTO, INCREMENTAL, Statistics((*small, *refreshed), 600_000, 6_000_000))
+    assert new.strategy is Strategy.INCREMENTAL and 4.0 < new.predicted_incremental_seconds < 4.6
+    known = decide(Policy.AUTO, INCREMENTAL, Statistics((*large, *small, *refreshed), 600_000, 6_000_000))
+    assert known.strategy is Strategy.FULL and known.predicted_incremental_seconds < known.predicted_full_seconds
 
 
 @pytest.mark.parametrize(("incremental", "forced"), [(NO_RULE, None), (INCREMENTAL, GONE)])
@@ -207,6 +219,10 @@ def test_a_refresh_is_tried_once_where_only_building_the_view_tells_what_it_take
     assert after(PastBatch(True, 0, 4.0), batch, batch, built) is Strategy.FULL
     fast = PastBatch(False, 100, 3.0)
     assert after(fast, fast, built) is Strategy.INCREMENTAL  # a third of what it took to build it
+    near = tuple(PastBatch(False, 100, 4.8, number=number) for number in range(9, 1, -1))
+    built_first = PastBatch(True, 0, 9.0, first_build=True, number=1)
+    assert after(*near[-3:], built_first) is Strategy.INCREMENTAL
+    assert after(*near, built_first) is Strategy.FULL  # after so many batches a try costs little
     assert after(fast, fast, built, base_rows=1_000_000) is Strategy.INCREMENTAL
     assert after(fast, fast, built, base_rows=5_000) is Strategy.FULL  # the session was cold, most likely
     faster = PastBatch(False, 100, 0.8)

@@ -44,7 +44,7 @@ def test_what_was_never_measured_is_not_tried_on_much_of_its_tables(spark, tmp_p
 
 
 def test_other_batches_are_not_predicted_from_one_whose_commits_count_no_rows(spark, tmp_path):
-    """RESTORE's commit has no number of rows, and what it changed is found by comparing versions, which takes far longer.
+    """RESTORE's commit has no number of rows, and what it changed is found in all rows of the files that it moved.
 
     That a batch of unknown size tells nothing beside others is tested in tests/cost.
     """
@@ -57,3 +57,27 @@ def test_other_batches_are_not_predicted_from_one_whose_commits_count_no_rows(sp
     engine.maintain()
     deployment.check()
     assert [batch.changed_rows for batch in engine.forecast("uncounted_rows.rows").past[:2]] == [0, 2]
+
+
+def test_a_restore_is_chosen_for_by_all_rows_of_the_files_that_it_moves(spark, tmp_path):
+    deployment = Deployment(spark, tmp_path, "moved_rows", {"rows": "SELECT id, g FROM {s}.f"})
+    engine = deployment.engine
+    columns = [f"CAST(id AS {kind}) AS {name}" for name, kind in spark.table("moved_rows.f").dtypes]
+    rows = spark.range(300_000).selectExpr(*columns)
+    rows.write.format("delta").mode("append").saveAsTable("moved_rows.f")
+    before = spark.sql("DESCRIBE HISTORY moved_rows.f").first().version
+    rows.write.format("delta").mode("append").saveAsTable("moved_rows.f")
+    engine.maintain(policy=Policy.FULL)
+    few = "INSERT INTO {s}.f VALUES (90, 1, 'a', 7), (91, 1, 'b', 8)"
+    for _ in range(2):
+        deployment.run(few)
+        engine.maintain(policy=Policy.INCREMENTAL)
+    deployment.run(few)
+    one, _ = engine.forecast("moved_rows.rows"), engine.maintain(policy=Policy.INCREMENTAL)
+    deployment.run(f"RESTORE TABLE {{s}}.f TO VERSION AS OF {before}")
+    restored = engine.forecast("moved_rows.rows")
+    assert restored.changed_rows == {"moved_rows.f": 0}
+    assert restored.predicted_incremental_seconds > 2 * one.predicted_incremental_seconds
+    [report] = engine.maintain(policy=Policy.INCREMENTAL)
+    deployment.check()
+    assert report.strategy == "incremental"
