@@ -42,6 +42,11 @@ def changed_rows(commits: Iterable[Commit]) -> int:
     return total
 
 
+def counts_no_rows(commit: Commit) -> bool:
+    """Whether the commit may have changed every row, and tells of none, as RESTORE does."""
+    return classify_commit(commit) is CommitClass.REPLACED and not changed_rows([commit])
+
+
 def moved_rows(commits: Iterable[Commit], rows: int, size_bytes: int, files: int) -> int:
     """Rows, roughly, of the files that commits which count no rows took away and put in place (RESTORE, CLONE).
 
@@ -56,7 +61,7 @@ def moved_rows(commits: Iterable[Commit], rows: int, size_bytes: int, files: int
     of_byte, of_file = rows / size_bytes if rows else 1 / _ROW_BYTES, rows / files if files else 0.0
     total = 0.0
     for commit in commits:
-        if classify_commit(commit) is CommitClass.REPLACED and not changed_rows([commit]):
+        if counts_no_rows(commit):
             metrics = dict(commit.metrics)
             moved_bytes, moved_files = (
                 sum(int(metrics.get(name, 0)) for name in names) for names in (_MOVED_BYTES, _MOVED_FILES)

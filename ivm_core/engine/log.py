@@ -11,9 +11,8 @@ from typing import Any
 import deltalake
 from deltalake.exceptions import TableNotFoundError
 
-from ivm_core.batch.classify import classify_commit
-from ivm_core.batch.model import Commit, CommitClass
-from ivm_core.batch.volume import moved_rows
+from ivm_core.batch.model import Commit
+from ivm_core.batch.volume import counts_no_rows, moved_rows
 from ivm_core.engine.location import local_path, normalize_location
 from ivm_core.engine.log_by_spark import SparkLog, TableMissing
 from ivm_core.engine.log_entries import read_entries
@@ -139,7 +138,7 @@ class TableLog:
 
     def moved_rows(self, after: int, to: int) -> int:
         """Rows, roughly, of the files that commits of (after, to] which count no rows took away and put in place."""
-        commits = [commit for commit in self.commits(after, to) if classify_commit(commit) is CommitClass.REPLACED]
+        commits = [commit for commit in self.commits(after, to) if counts_no_rows(commit)]
         size = self.size() if commits else None
         return moved_rows(commits, size.rows or 0, size.size_bytes, size.files) if size else 0
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from ivm_core.batch.model import Batch
-from ivm_core.batch.volume import changed_rows
+from ivm_core.batch.model import Batch, Commit
+from ivm_core.batch.volume import changed_rows, counts_no_rows
 from ivm_core.catalog.model import ViewRecord
 from ivm_core.cost.decide import decide
 from ivm_core.cost.model import Decision, Reason, Strategy
@@ -170,10 +170,13 @@ def _work(session: Session, view: ViewRecord, changed: frozenset[str]) -> float:
 
 
 def rows_changed_by_table(session: Session, batch: Batch) -> dict[str, int]:
-    """Rows of change in the batch, by base table, as commit metrics tell; the clock has none."""
+    """Rows of change in the batch, by base table, as commit metrics tell; 0 where one of them does not, and for the clock."""
     clock = {item.table: 0 for item in batch.ranges if item.table == CLOCK and not item.empty}
-    versions = _versions(batch)
-    return {table: changed_rows(session.table_log(table).commits(*between)) for table, between in versions} | clock
+    return {table: _counted(session.table_log(table).commits(*between)) for table, between in _versions(batch)} | clock
+
+
+def _counted(commits: Sequence[Commit]) -> int:
+    return 0 if any(map(counts_no_rows, commits)) else changed_rows(commits)
 
 
 def _versions(batch: Batch) -> list[tuple[str, tuple[int, int]]]:

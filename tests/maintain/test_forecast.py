@@ -43,20 +43,31 @@ def test_what_was_never_measured_is_not_tried_on_much_of_its_tables(spark, tmp_p
     deployment.check()
 
 
-def test_other_batches_are_not_predicted_from_one_whose_commits_count_no_rows(spark, tmp_path):
-    """RESTORE's commit has no number of rows, and what it changed is found in all rows of the files that it moved.
-
-    That a batch of unknown size tells nothing beside others is tested in tests/cost.
-    """
-    deployment = Deployment(spark, tmp_path, "uncounted_rows", {"rows": "SELECT id, g FROM {s}.f"})
+@pytest.mark.parametrize("beside", [(), ("INSERT INTO {s}.d VALUES (1, 'x'), (2, 'y'), (3, 'z')",)])
+def test_other_batches_are_not_predicted_from_one_whose_commits_count_no_rows(spark, tmp_path, beside):
+    """RESTORE's commit has no number of rows, and what it changed is found in all rows of the files that it moved."""
+    schema = f"uncounted_rows_{len(beside)}"
+    queries = {"rows": "SELECT f.id, d.name FROM {s}.f f LEFT JOIN {s}.d d ON f.k = d.k"}
+    deployment = Deployment(spark, tmp_path, schema, queries)
     engine = deployment.engine
-    deployment.run("INSERT INTO {s}.f VALUES (90, 1, 'a', 7), (91, 1, 'b', 8)")
+    deployment.run("INSERT INTO {s}.f SELECT id, id, 'g', id FROM range(100000)")
+    engine.maintain(policy=Policy.FULL)
+    few = "INSERT INTO {s}.f VALUES (90, 1, 'a', 7), (91, 1, 'b', 8)"
+    deployment.run(few)
     engine.maintain()
-    version = spark.sql("DESCRIBE HISTORY uncounted_rows.f").first().version
-    deployment.run(f"RESTORE TABLE {{s}}.f TO VERSION AS OF {version - 1}")
+    version = spark.sql(f"DESCRIBE HISTORY {schema}.f").first().version
+    deployment.run(few)
+    expected = engine.forecast(f"{schema}.rows").predicted_incremental_seconds
+    deployment.run(f"RESTORE TABLE {{s}}.f TO VERSION AS OF {version - 1}", *beside)
     engine.maintain()
     deployment.check()
-    assert [batch.changed_rows for batch in engine.forecast("uncounted_rows.rows").past[:2]] == [0, 2]
+    deployment.run(few)
+    ahead = engine.forecast(f"{schema}.rows")
+    assert [batch.changed_rows for batch in ahead.past[:2]] == [
+        3 * len(beside),
+        2,
+    ]  # two more that the RESTORE took back
+    assert ahead.predicted_incremental_seconds == pytest.approx(expected, rel=0.01)
 
 
 def test_a_restore_is_chosen_for_by_all_rows_of_the_files_that_it_moves(spark, tmp_path):
