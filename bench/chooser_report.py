@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.bench_result import BenchResult, Column, Grid, Section
+from bench.bench_result import BarGroup, BenchResult, Column, Grid, Section
 from bench.measures import middle
 from bench.points import NOISE_SECONDS, Point
 from bench.report_page import seconds
@@ -101,7 +101,7 @@ def describe(
             (seconds(regret), "lost by the others together"),
             (f"{regret / best:.1%}" if best else "–", "of the seconds that the faster ways take"),
         ),
-        sections=(_section(judged),),
+        sections=(_regrets(judged), _section(judged)),
         notes=(*NOTES, *(f"{view} is left out: {why}" for view, why in refused.items())),
     )
 
@@ -141,3 +141,18 @@ def _section(judged: Sequence[Judgement]) -> Section:
         for one in ordered
     )
     return Section("Every point, the costliest first", "Medians; one pick for each trial.", grid=Grid(columns, rows))
+
+
+def _regrets(judged: Sequence[Judgement]) -> Section:
+    """The points where something was lost, a decision's seconds on average."""
+    lost = sorted((one for one in judged if one.regret > 0), key=lambda one: -one.regret)
+    bars = tuple(
+        BarGroup(
+            f"{one.point.view}, {one.point.percent:g} %",
+            (("delta", (one.best + one.regret) / one.decisions), ("full", one.best / one.decisions)),
+            one.best / (one.best + one.regret),
+        )
+        for one in lost
+    )
+    note = "Seconds of what auto picked, on average, above those of the fastest way." if lost else "Nothing was lost."
+    return Section("What was lost", note, bars=bars, other="the fastest way")

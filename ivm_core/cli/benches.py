@@ -121,6 +121,31 @@ def scale(
 
 
 @bench.command()
+def ways(
+    sf: Scale = 1.0,
+    change: Change = "RF1+RF2",
+    percent: Annotated[
+        float, typer.Option("--percent", min=0.0001, max=10, help="Percent of the orders changed.")
+    ] = 0.1,
+    way: Annotated[
+        list[str] | None, typer.Option("--way", metavar="NAME", help="A way; may be repeated. Default: all.")
+    ] = None,
+    views: Views = None,
+    repeat: Repeat = 5,
+    out: Folder = None,
+    master: Master = "local[*]",
+    driver_memory: Memory = "3g",
+    as_json: AsJson = False,
+) -> None:
+    """What each way to make a batch fast brings: batches with it and without it."""
+    _check_installed()
+    from bench.run_ways import WaysOptions, run
+
+    options = WaysOptions(sf, _kind(change), percent, tuple(way or ()), tuple(views or ()), repeat)
+    _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
+
+
+@bench.command()
 def trickle(
     sf: Scale = 0.1,
     batches: Annotated[int, typer.Option("--batches", min=3, help="How many batches, one after the other.")] = 1000,
