@@ -77,6 +77,7 @@ def describe(
 ) -> BenchResult:
     """The result."""
     judged = [found for point in points if (found := judge(point)) is not None]
+    costliest_first = sorted(judged, key=lambda one: -one.regret)
     decisions = sum(one.decisions for one in judged)
     right, strict = sum(one.right for one in judged), sum(one.strictly_right for one in judged)
     regret, best = sum(one.regret for one in judged), sum(one.best for one in judged)
@@ -101,7 +102,7 @@ def describe(
             (seconds(regret), "lost by the others together"),
             (f"{regret / best:.1%}" if best else "–", "of the seconds that the faster ways take"),
         ),
-        sections=(_regrets(judged), _section(judged)),
+        sections=(_regrets(costliest_first), _section(costliest_first)),
         notes=(*NOTES, *(f"{view} is left out: {why}" for view, why in refused.items())),
     )
 
@@ -118,7 +119,6 @@ def _entry(one: Judgement) -> dict[str, Any]:
 
 
 def _section(judged: Sequence[Judgement]) -> Section:
-    ordered = sorted(judged, key=lambda one: -one.regret)
     names = ("percent", "full", "incremental", "mixed", "right", "regret")
     columns = (
         Column("view"),
@@ -138,14 +138,14 @@ def _section(judged: Sequence[Judgement]) -> Section:
             ", ".join(trial.pick for trial in one.point.trials),
             "✓" if one.point.equal else "✗",
         )
-        for one in ordered
+        for one in judged
     )
     return Section("Every point, the costliest first", "Medians; one pick for each trial.", grid=Grid(columns, rows))
 
 
 def _regrets(judged: Sequence[Judgement]) -> Section:
     """The points where something was lost, a decision's seconds on average."""
-    lost = sorted((one for one in judged if one.regret > 0), key=lambda one: -one.regret)
+    lost = [one for one in judged if one.regret > 0]
     bars = tuple(
         BarGroup(
             f"{one.point.view}, {one.point.percent:g} %",

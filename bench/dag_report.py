@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.bench_result import BarGroup, BenchResult, Column, Grid, Section
 from bench.measures import middle, spread
-from bench.report_page import count, seconds, times
+from bench.report_page import count, seconds, span, times
 
 NOTES = (
     "Plain Spark runs every model with CREATE OR REPLACE TABLE … AS in the order of their dependencies, each reading the "
@@ -221,7 +221,7 @@ def _overview(summary: Sequence[Mapping[str, Any]]) -> Section:
             seconds(one["group_seconds"]),
             seconds(one["full_seconds"]),
             times(one["ratio"]),
-            " – ".join(times(value) for value in one["ratio_spread"]),
+            span(one["ratio_spread"]),
             seconds(one["by_hand_seconds"]),
             times(one["by_hand_ratio"]),
             count(int(one["rows_changed"])),

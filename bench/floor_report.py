@@ -9,7 +9,7 @@ from typing import Any
 from bench.bench_result import BarGroup, BenchResult, Column, Grid, Section
 from bench.measures import geometric_mean, middle, spread
 from bench.meter import Cost
-from bench.report_page import count, seconds, times
+from bench.report_page import count, seconds, span, times
 
 TARGET_FACTOR, TARGET_SECONDS = 1.5, 0.3
 NOTES = (
@@ -91,7 +91,7 @@ def _section(entries: Sequence[Mapping[str, Any]]) -> Section:
             seconds(entry["floor_seconds"]),
             seconds(entry["incremental_seconds"]),
             times(entry["over_floor"]),
-            " – ".join(times(value) for value in entry["over_floor_spread"]),
+            span(entry["over_floor_spread"]),
             *(count(_whole(entry[key])) for key in ("rows_changed", "bytes_written", "bytes_written_floor")),
             "✓" if entry["equal"] else "✗",
         )

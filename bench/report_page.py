@@ -172,6 +172,11 @@ def times(value: float | None) -> str:
     return f"{value:.1f}×" if value < 9.95 else f"{value:.0f}×"
 
 
+def span(values: Sequence[float]) -> str:
+    """Factors from the least to the most."""
+    return " – ".join(map(times, values))
+
+
 def meaning(reason: str) -> str:
     """A stored reason as a sentence's part."""
     return MEANINGS.get(reason, reason.replace("_", " "))

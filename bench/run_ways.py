@@ -13,8 +13,9 @@ from bench.deployment import Deployment, Place, warm_session
 from bench.environment import environment
 from bench.meter import Cost, sum_of
 from bench.plain_spark import same_rows
-from bench.switches import SWITCHES, Switch, switched_off
+from bench.switches import SWITCHES, Switch
 from bench.tpch_subjects import TpchSubjects, changes, open_tpch, tpch_views
+from bench.ways import order_of
 from bench.ways_report import WayTrial, describe
 from ivm_core.errors import SettingsError
 from ivm_core.plan.definition import Policy
@@ -60,7 +61,6 @@ def _measure(tpch: TpchSubjects, switch: Switch, options: WaysOptions, display: 
                 if turn:
                     yield trial
             advance(switch.name)
-    tpch.place.engine._session._jobs.clear()
 
 
 def _trials(tpch: TpchSubjects, switch: Switch, turn: int, rows: dict[str, int]) -> Iterator[WayTrial]:
@@ -78,10 +78,9 @@ def _trial(
 ) -> WayTrial:
     runs: list[Callable[[], Cost]] = [
         lambda: _maintain(place, names, switch.beside(place)),
-        lambda: _maintain(place, copies, switched_off(switch, place), alone=switch.alone),
+        lambda: _maintain(place, copies, switch.turned_off(place), alone=switch.alone),
     ]
-    order = (0, 1) if turn % 2 else (1, 0)
-    costs = {way: runs[way]() for way in order}
+    costs = {way: runs[way]() for way in order_of((0, 1), turn)}
     equal = all(
         same_rows(place.spark, place.engine.read(one), place.engine.read(other))
         for one, other in zip(names, copies, strict=True)

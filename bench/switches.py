@@ -10,17 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.deployment import Deployment
-from ivm_core.engine import (
-    changes,
-    execute,
-    feed_files,
-    inputs,
-    slices,
-    small,
-    split_state,
-    write,
-    write_bag,
-)
+from ivm_core.engine import changes, execute, feed_files, inputs, slices, small, split_state, write, write_bag
 from ivm_core.engine.both_states import BothStates
 from ivm_core.engine.planning import Planning
 from ivm_core.job import build, parts
@@ -45,6 +35,12 @@ class Switch:
     beside: Switched = _as_it_is
     together: bool = False
     alone: bool = False
+
+    @contextmanager
+    def turned_off(self, place: Deployment) -> Iterator[None]:
+        """Inside, batches go without the way."""
+        with self.beside(place), self.off(place):
+            yield
 
 
 @contextmanager
@@ -79,17 +75,6 @@ def _limit(name: str, value: int, place: Deployment) -> Iterator[None]:
         yield
     finally:
         session.settings = before
-
-
-def _both(*switched: Switched) -> Switched:
-    @contextmanager
-    def inside(place: Deployment) -> Iterator[None]:
-        with ExitStack() as stack:
-            for one in switched:
-                stack.enter_context(one(place))
-            yield
-
-    return inside
 
 
 def _all_columns(read: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,10 +152,3 @@ SWITCHES = (
     Switch("one_run", "one run for all views, not a run for each", together=True, alone=True),
     Switch("in_parallel", "views of a run on idle cores", partial(_limit, "views_at_once", 1), together=True),
 )
-
-
-@contextmanager
-def switched_off(switch: Switch, place: Deployment) -> Iterator[None]:
-    """Inside, batches go without the way."""
-    with _both(switch.beside, switch.off)(place):
-        yield

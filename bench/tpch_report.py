@@ -8,7 +8,7 @@ from typing import Any
 from bench.bench_result import BarGroup, BenchResult, Column, Grid, Line, Lines, Section
 from bench.measures import break_even, geometric_mean
 from bench.points import Point
-from bench.report_page import count, seconds, times
+from bench.report_page import count, seconds, span, times
 from bench.ways import AUTO, FULL, INCREMENTAL
 
 NOTES = (
@@ -133,7 +133,7 @@ def _row(point: Point) -> tuple[str, ...]:
         point.strategy,
         *(seconds(point.seconds(way)) for way in (FULL, INCREMENTAL, AUTO)),
         times(point.ratio()),
-        f"{times(low_high[0])} – {times(low_high[1])}" if low_high else "–",
+        span(low_high) if low_high else "–",
         count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
         "✓" if point.equal else "✗",
     )

@@ -9,7 +9,7 @@ from typing import Any
 from bench.bench_result import BenchResult, Column, Grid, Section
 from bench.measures import geometric_mean, middle, spread
 from bench.meter import Cost
-from bench.report_page import count, seconds, times
+from bench.report_page import count, seconds, span, times
 from bench.switches import Switch
 
 NOTES = (
@@ -80,9 +80,7 @@ def _summary(
     for switch in switches:
         ratios = sorted(entry["ratio"] for entry in entries if entry["way"] == switch.name)
         if ratios:
-            rows.append(
-                (switch.name, times(means[switch.name]), f"{times(ratios[0])} – {times(ratios[-1])}", switch.way)
-            )
+            rows.append((switch.name, times(means[switch.name]), span((ratios[0], ratios[-1])), switch.way))
     columns = (Column("way"), Column("without / with", True), Column("views", True), Column("what it does"))
     return Section("Ways", "Geometric mean of the views' medians, least and most.", grid=Grid(columns, tuple(rows)))
 
@@ -97,7 +95,7 @@ def _details(entries: Sequence[Mapping[str, Any]]) -> Section:
             seconds(entry["incremental_seconds"]),
             seconds(entry["seconds_without"]),
             times(entry["ratio"]),
-            " – ".join(times(value) for value in entry["ratio_spread"]),
+            span(entry["ratio_spread"]),
             *(count(int(entry[key])) for key in ("rows_read", "rows_read_without")),
             "✓" if entry["equal"] else "✗",
         )
