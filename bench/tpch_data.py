@@ -35,6 +35,7 @@ TABLES = tuple(ROWS_AT_SCALE_1)
 # One Parquet part becomes one Delta file. The generator's order is by key, so the files' key ranges do not overlap
 # and a batch with few keys reads few files; below 50 files Delta keeps the whole list in one checksum file.
 ROWS_PER_FILE = 400_000
+FEWEST_FILES = 4  # of a scattered table
 
 
 def expected_rows(table: str, scale: float) -> int:
@@ -85,14 +86,25 @@ def create_tables(spark: SparkSession, sql_folder: Path = SQL_FOLDER) -> None:
         spark.sql((sql_folder / "tables" / f"{table}.sql").read_text("utf-8"))
 
 
-def load(spark: SparkSession, data: Path, on_table: Callable[[str], None] = lambda table: None) -> None:
-    """Fill the empty tables with the generated data; ``on_table`` is called after each."""
+def load(
+    spark: SparkSession, data: Path, on_table: Callable[[str], None] = lambda table: None, *, scattered: bool = False
+) -> None:
+    """Fill the empty tables with the generated data; ``on_table`` is called after each.
+
+    ``scattered``: each row in any of a table's files, of which there are four at least, as where rows come in no order.
+    """
     # A file is one partition, so that a task never packs two key ranges into one file.
     spark.conf.set("spark.sql.files.openCostInBytes", str(1 << 30))
     spark.conf.set("spark.sql.files.maxPartitionBytes", str(1 << 30))
     try:
         for table in TABLES:
-            spark.read.parquet(str(data / table)).writeTo(f"{SCHEMA}.{table}").append()
+            rows = spark.read.parquet(str(data / table))
+            if scattered:
+                from pyspark.sql.functions import rand
+
+                files = len(list((data / table).glob("**/*.parquet")))
+                rows = rows.repartition(max(FEWEST_FILES, files), rand(seed=1))
+            rows.writeTo(f"{SCHEMA}.{table}").append()
             on_table(table)
     finally:
         spark.conf.unset("spark.sql.files.openCostInBytes")

@@ -71,8 +71,12 @@ def open_tpch(
     definitions: Sequence[ViewDefinition],
     display: Display,
     limits: Mapping[str, int] | None = None,
+    *,
+    scattered: bool = False,
 ) -> Iterator[TpchSubjects]:
     """Generate and load the data, build each of the views and its copy. ``limits``: settings of the deployment.
+
+    ``scattered``: load each table's rows in no order.
 
     Raises SettingsError where none of the views can be built.
     """
@@ -81,7 +85,7 @@ def open_tpch(
     with deployment(place, name, spark, SCHEMAS, limits) as opened:
         with display.step(f"Load SF {scale:g}", len(tpch_data.TABLES)) as advance:
             tpch_data.create_tables(spark)
-            tpch_data.load(spark, data, advance)
+            tpch_data.load(spark, data, advance, scattered=scattered)
             _declare_keys(opened)
             loaded = Loaded.of(spark)
         make_schemas(spark, COPY_SCHEMA, FULL_SCHEMA)

@@ -146,6 +146,28 @@ def ways(
 
 
 @bench.command()
+def layout(
+    sf: Scale = 1.0,
+    change: Change = "RF1+RF2",
+    percent: Annotated[
+        float, typer.Option("--percent", min=0.0001, max=10, help="Percent of the orders changed.")
+    ] = 0.1,
+    views: Views = None,
+    repeat: Repeat = 5,
+    out: Folder = None,
+    master: Master = "local[*]",
+    driver_memory: Memory = "3g",
+    as_json: AsJson = False,
+) -> None:
+    """Batches over scattered tables, and over the same ones laid out as `ivm doctor` advises."""
+    _check_installed()
+    from bench.run_layout import VIEWS, LayoutOptions, run
+
+    options = LayoutOptions(sf, _kind(change), percent, tuple(views or VIEWS), repeat)
+    _finish(lambda place, display: run(options, place, display), out, master, driver_memory, as_json)
+
+
+@bench.command()
 def trickle(
     sf: Scale = 0.1,
     batches: Annotated[int, typer.Option("--batches", min=3, help="How many batches, one after the other.")] = 1000,

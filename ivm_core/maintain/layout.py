@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ivm_core.engine.layout import files_with_a_value
 from ivm_core.errors import BaseTableError, IvmError
@@ -20,10 +22,30 @@ RANGES = 64
 SMALLEST, LARGEST = 2**24, 2**30
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a large table lies; ``statements`` lay it out by what batches look for, none where its files leave out enough."""
+
+    table: str
+    detail: str
+    statements: tuple[str, ...] = ()
+
+
 def layout_checks(session: Session) -> list[Check]:
     """One finding for each large table whose rows batches look for by key; advice where its files leave out few."""
-    found = (_layout(session, table, views) for table, views in sorted(_sought(session).items()))
-    return [check for check in found if check is not None]
+    return [_check(layout) for layout in layouts(session)]
+
+
+def layouts(session: Session) -> Iterator[Layout]:
+    """How each large table lies whose rows batches look for by key."""
+    for table, views in sorted(_sought(session).items()):
+        if (found := _layout(session, table, views)) is not None:
+            yield found
+
+
+def _check(layout: Layout) -> Check:
+    advice = f"{', then '.join(layout.statements)}: batches would open fewer files" if layout.statements else ""
+    return Check(f"layout {layout.table}", True, layout.detail, advice)
 
 
 def _sought(session: Session) -> dict[str, Counter[str]]:
@@ -45,7 +67,7 @@ def _sought(session: Session) -> dict[str, Counter[str]]:
     return sought
 
 
-def _layout(session: Session, table: str, views: Counter[str]) -> Check | None:
+def _layout(session: Session, table: str, views: Counter[str]) -> Layout | None:
     location = session.location(table)
     log = session.log(location)
     try:
@@ -62,17 +84,16 @@ def _layout(session: Session, table: str, views: Counter[str]) -> Check | None:
         if column in files
     ]
     detail = f"of {number} files one value is in about so many: {', '.join(told)}"
-    advice = ""
-    if min(files.values()) > SCATTERED * number:
-        best = next(column for column, _ in views.most_common() if column in files)
-        range_size = min(max(size.size_bytes // RANGES, SMALLEST), LARGEST)
-        statements = (
-            f"SET {FILE_SIZE} = {range_size}",
-            f"ALTER TABLE {table} CLUSTER BY ({best})",
-            f"OPTIMIZE {table} FULL",
-        )
-        advice = f"{', then '.join(statements)}: batches would open fewer files"
-    return Check(f"layout {table}", True, detail, advice)
+    if min(files.values()) <= SCATTERED * number:
+        return Layout(table, detail)
+    best = next(column for column, _ in views.most_common() if column in files)
+    range_size = min(max(size.size_bytes // RANGES, SMALLEST), LARGEST)
+    statements = (
+        f"SET {FILE_SIZE} = {range_size}",
+        f"ALTER TABLE {table} CLUSTER BY ({best})",
+        f"OPTIMIZE {table} FULL",
+    )
+    return Layout(table, detail, statements)
 
 
 def _times(views: int) -> str:
