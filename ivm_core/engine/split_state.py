@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from pathlib import Path
 
 import deltalake
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from ivm_core.engine.file_bounds import may_hold
 from ivm_core.engine.log_files import ODD, stored_rows
 from ivm_core.engine.small import HERE
 
@@ -56,7 +58,10 @@ class Apart:
 
 def files_of(table: deltalake.DeltaTable) -> tuple[tuple[str, int], ...]:
     """The paths of the table's files, and their bytes."""
-    actions = pa.table(table.get_add_actions(flatten=True))
+    return _named(pa.table(table.get_add_actions(flatten=True)))
+
+
+def _named(actions: pa.Table) -> tuple[tuple[str, int], ...]:
     return tuple(zip(actions.column("path").to_pylist(), actions.column("size_bytes").to_pylist(), strict=True))
 
 
@@ -67,13 +72,14 @@ def take_files_apart(
 
     None where all keys are of types that are not compared here, and where there is more than this process should read.
     """
-    files, values = files_of(table), values_of_keys(schema, batch, keys)
+    actions, values = pa.table(table.get_add_actions(flatten=True)), values_of_keys(schema, batch, keys)
+    files = _named(actions)
     if not values or len(files) > MOST_FILES or any(ODD.search(path) for path, _ in files):
         return None
     found, shown, aside = [], [schema.empty_table()], [schema.empty_table()]
     left: list[Left] = []
     # Small files first: held, they are written together.
-    for path, size in sorted(files, key=lambda file: file[1]):
+    for path, size in sorted(compress(files, may_hold(actions, values)), key=lambda file: file[1]):
         stored = stored_rows([folder / path], schema)
         touched, number = touched_rows(partial(_column, stored), values, enough=2 * batch.num_rows)
         if number == 0:

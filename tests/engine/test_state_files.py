@@ -98,6 +98,16 @@ def test_only_files_with_touched_rows_are_written_anew(location: str) -> None:
     assert (classify((commit,)), changed_rows((commit,))) == (CommitClass.MUTATING, 2)
 
 
+def test_files_whose_bounds_leave_the_keys_out_are_not_opened(location: str) -> None:
+    state = opened(location)
+    for file in Path(location).glob("*.parquet"):
+        if pq.read_table(file).column("k")[0].as_py() != 0:
+            file.unlink()
+    apart = state.apart(keys(3, 25), ["k"])
+    assert apart is not None and apart.shown.column("k").to_pylist() == [3] and apart.aside.num_rows == 9
+    assert state.apart(keys(15), ["k"]) is None  # its file is gone: Spark is to tell
+
+
 def test_null_is_a_key_and_copies_are_counted(location: str) -> None:
     state = opened(location)
     apart = state.apart(keys(None), ["k"])
