@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from bench import run_layout
 from bench.demo_display import Display
 from bench.deployment import Place
 from bench.run_layout import LayoutOptions, run
@@ -26,7 +30,8 @@ def test_tables_are_laid_out_as_doctor_advises(place: Place, monkeypatch: pytest
     assert entry["view"] == "tpch.q04_order_priority" and entry["seconds_scattered"] > 0 and entry["full_ratio"] > 0
 
 
-@pytest.mark.spark
-def test_tables_that_need_no_layout_are_told(place: Place) -> None:
+def test_tables_that_need_no_layout_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_layout, "layouts", lambda session: [layout.Layout("tpch.orders", "in order")])
+    tables: Any = SimpleNamespace(scale=0.1, place=SimpleNamespace(spark=None, engine=SimpleNamespace(_session=None)))
     with pytest.raises(SettingsError, match="nothing to advise"):
-        run(LayoutOptions(0.002, percent=2.0, views=("q06",), repeats=1, warm_up=0), place, Display(quiet=True))
+        run_layout._follow(tables, Display(quiet=True))
