@@ -113,6 +113,11 @@ SWITCHES = (
     ),
     Switch("own_commits", "states on a local path are committed by this process, not by MERGE", _BY_SPARK),
     Switch(
+        "state_bounds",
+        "of a state's files those are opened whose bounds in the log may hold a key of the batch",
+        _without((split_state, "may_hold", lambda actions, _: [True] * actions.num_rows)),
+    ),
+    Switch(
         "target_keys",
         "where MERGE writes: keys of the batch as a condition on the state",
         _without((write, "key_predicate", _nothing), (write_bag, "key_predicate", _nothing)),
