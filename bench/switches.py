@@ -115,7 +115,7 @@ SWITCHES = (
     Switch(
         "state_bounds",
         "of a state's files those are opened whose bounds in the log may hold a key of the batch",
-        _without((split_state, "may_hold", lambda actions, _: [True] * actions.num_rows)),
+        _without((split_state, "may_hold", lambda files, *_, **__: [True] * files.num_rows)),
     ),
     Switch(
         "target_keys",

@@ -1,48 +1,55 @@
-"""Files that hold none of some keys, by the bounds of columns that the log keeps for each file."""
+"""Files that hold none of some values, by the bounds of columns that the log keeps for each file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 
-def may_hold(actions: pa.Table, values: Mapping[str, pa.ChunkedArray | pa.Array]) -> list[bool]:
-    """Of each file whether every column may hold one of its values, NULL among them; a batch need not open the others.
+def may_hold(
+    files: pa.Table, column: str, wanted: pa.Array, *, nulls: bool, between: bool = False, counted: bool = False
+) -> Any:
+    """Of each file, as an array of truth values, whether a column may hold one of the values ``wanted``; ``nulls``: or NULL.
 
-    ``actions`` has a row for each file, as delta-rs gives it (``get_add_actions(flatten=True)``); a bound that is NULL or
-    missing is not known. Only integers and days are looked at: bounds of texts are cut, those of instants rounded.
+    ``files`` has a row for each, as delta-rs gives it (``get_add_actions(flatten=True)``); a bound that is NULL or missing is
+    not known. ``between``: any value from the least to the greatest of those wanted. ``counted``: a file with as many NULLs as
+    rows holds no value. Only integers and days are told apart: bounds of texts are cut, those of instants rounded.
     """
-    held = np.ones(actions.num_rows, bool)
-    for name, among in values.items():
-        bounds = [f"{end}.{name}" for end in ("min", "max", "null_count")]
-        if not _is_exact(among.type) or any(actions.column_names.count(bound) != 1 for bound in bounds):
-            continue
-        low, high, nulls = (actions.column(bound) for bound in bounds)
-        if low.type != high.type or not _is_exact(low.type):
-            continue
-        wanted = np.sort(_numbers(among.drop_null()))
-        known = pc.and_(low.is_valid(), high.is_valid()).to_numpy()
-        only_nulls = pc.equal(nulls, actions.column("num_records")).fill_null(False).to_numpy()
-        first = np.searchsorted(wanted, _numbers(low.fill_null(_zero(low.type))), "left")
-        last = np.searchsorted(wanted, _numbers(high.fill_null(_zero(high.type))), "right")
-        found = ~known & ~only_nulls | known & (first < last)
-        if among.null_count:
-            found |= pc.not_equal(nulls, 0).fill_null(True).to_numpy()
-        held &= found
-    return [bool(each) for each in held]
+    everything = np.ones(files.num_rows, dtype=bool)
+    actual = {name.lower(): name for name in files.column_names}
+    low, high, missing = (actual.get(f"{part}.{column}".lower()) for part in ("min", "max", "null_count"))
+    if "." in column or low is None or high is None or (nulls and missing is None):
+        # A field b of a struct a would have the name of a column `a.b`, and may be the one with bounds.
+        return everything
+    lows, highs = files.column(low), files.column(high)
+    if lows.type != highs.type or not _order_alike(lows.type, wanted.type):
+        return everything
+    values = np.sort(_numbers(wanted.drop_null()))
+    if between:
+        found = (_numbers(lows) <= values[-1]) & (_numbers(highs) >= values[0])
+    else:
+        found = np.searchsorted(values, _numbers(lows), "left") < np.searchsorted(values, _numbers(highs), "right")
+    known = pc.and_(lows.is_valid(), highs.is_valid()).to_numpy()
+    found = np.where(known, found, True)
+    if missing is not None:
+        counts = files.column(missing)
+        if counted:
+            found &= ~pc.equal(counts, files.column("num_records")).fill_null(False).to_numpy()
+        if nulls:
+            found |= pc.not_equal(counts, 0).fill_null(True).to_numpy()
+    return found
 
 
-def _is_exact(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_signed_integer(type_) or pa.types.is_date32(type_))
+def _order_alike(one: pa.DataType, other: pa.DataType) -> bool:
+    return any(test(one) and test(other) for test in (pa.types.is_signed_integer, pa.types.is_date32))
 
 
-def _zero(type_: pa.DataType) -> pa.Scalar:
-    return pa.scalar(0, pa.int32()).cast(type_) if pa.types.is_date32(type_) else pa.scalar(0, type_)
-
-
-def _numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    whole = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column
-    return np.asarray(whole.cast(pa.int64()).to_numpy())
+def _numbers(column: pa.ChunkedArray | pa.Array) -> Any:
+    """The values as numbers that order alike; of what is NULL any."""
+    whole = (
+        column.cast(pa.int32()) if pa.types.is_date32(column.type) else column
+    )  # Python's dates end with the year 9999
+    return whole.cast(pa.int64()).fill_null(0).to_numpy()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ivm_core.engine.file_bounds import may_hold
 from ivm_core.engine.literals import family
 from ivm_core.engine.location import local_path
 from ivm_core.engine.log_files import ODD, open_as_stored
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-_EPOCH = date(1970, 1, 1).toordinal()
 MOST_FILES = 256  # past it, planning is the smaller part
 # Features that change nothing about which rows a file holds, or how they are read.
 PLAIN_FEATURES = frozenset(
@@ -78,27 +78,10 @@ class PlainTable:
         return [f"{self.folder}/{name}" for name in files.column("path").to_pylist()]
 
     def _may_hold(self, column: str, values: ColumnValues, nulls: bool) -> Any:
-        everything = np.ones(self.files.num_rows, dtype=bool)
-        actual = {name.lower(): name for name in self.files.column_names}
-        low, high, missing = (actual.get(f"{part}.{column}".lower()) for part in ("min", "max", "null_count"))
-        if "." in column or low is None or high is None or (nulls and missing is None):
-            return everything  # a field b of a struct a would have the name of a column `a.b`, and may be the one with bounds
-        wanted = _numbers(values)
-        lows, highs = (_as_numbers(self.files.column(name)) for name in (low, high))
-        if wanted is None or lows is None or highs is None:
-            return everything
-        if values.listed is None:
-            found = (lows <= wanted[-1]) & (highs >= wanted[0])
-        else:
-            # The first wanted value that is not below the file's least must not be above its greatest.
-            position = np.searchsorted(wanted, lows)
-            within = position < len(wanted)
-            found = within & (np.append(wanted, np.inf)[position] <= highs)
-        found |= np.isnan(lows) | np.isnan(highs)
-        if nulls and missing is not None:
-            counts = self.files.column(missing).to_pylist()
-            found |= np.array([count is None or count > 0 for count in counts])
-        return found
+        wanted = _wanted(values)
+        if wanted is None:
+            return np.ones(self.files.num_rows, dtype=bool)
+        return may_hold(self.files, column, wanted, nulls=nulls, between=values.listed is None)
 
 
 def columns_alone(schema: str) -> StructType:
@@ -121,30 +104,18 @@ def _without_notes(value: Any) -> Any:
             return value
 
 
-def _numbers(values: ColumnValues) -> Any:
-    """The bound's values in order, as numbers that order alike; None of types that are not pruned by."""
+def _wanted(values: ColumnValues) -> pa.Array | None:
+    """The bound's values; None of types that are not pruned by."""
     kind = family(values.type)
     given = values.listed if values.listed is not None else [values.low, values.high]
     present = [value for value in given if value is not None]
     if values.listed is None and not present:
         return None
-    if kind == "integer" and all(abs(value) < 2**53 for value in present):
-        return np.sort(np.array(present, dtype=float))
-    if kind == "date":
-        try:
-            return np.sort(np.array([date.fromisoformat(value).toordinal() for value in present], dtype=float))
-        except ValueError:  # a year before 1 or after 9999
-            return None
-    return None
-
-
-def _as_numbers(column: pa.ChunkedArray) -> Any:
-    if pa.types.is_integer(column.type):
-        items = column.to_pylist()
-        if any(item is not None and abs(item) >= 2**53 for item in items):
-            return None
-        return np.array([np.nan if item is None else float(item) for item in items])
-    if pa.types.is_date(column.type):
-        days = column.cast(pa.int32()).to_pylist()  # Python's dates end with the year 9999
-        return np.array([np.nan if item is None else float(item + _EPOCH) for item in days])
+    try:
+        if kind == "integer":
+            return pa.array(present, pa.int64())
+        if kind == "date":
+            return pa.array([date.fromisoformat(value) for value in present], pa.date32())
+    except (ValueError, OverflowError):  # a year before 1 or after 9999, a number of more than 64 bits
+        return None
     return None

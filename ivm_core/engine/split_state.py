@@ -9,6 +9,7 @@ from itertools import compress
 from pathlib import Path
 
 import deltalake
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -79,7 +80,8 @@ def take_files_apart(
     found, shown, aside = [], [schema.empty_table()], [schema.empty_table()]
     left: list[Left] = []
     # Small files first: held, they are written together.
-    for path, size in sorted(compress(files, may_hold(actions, values)), key=lambda file: file[1]):
+    may = [may_hold(actions, key, among, nulls=among.null_count > 0, counted=True) for key, among in values.items()]
+    for path, size in sorted(compress(files, np.logical_and.reduce(may)), key=lambda file: file[1]):
         stored = stored_rows([folder / path], schema)
         touched, number = touched_rows(partial(_column, stored), values, enough=2 * batch.num_rows)
         if number == 0:

@@ -11,11 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ivm_core.engine.file_bounds import may_hold
+from ivm_core.engine import file_bounds
 
 NUMBERS = st.lists(st.one_of(st.none(), st.integers(-3, 12)), max_size=4)
 NUMBER = pa.int64()
 ENDS = (-(2**63), 2**63 - 1)
+
+
+def may_hold(files: pa.Table, keys: pa.Array, column: str = "k", *, between: bool = False) -> list[bool]:
+    nulls = keys.null_count > 0
+    return file_bounds.may_hold(files, column, keys, nulls=nulls, between=between, counted=True).tolist()
 
 
 def actions(files: list[list[int | None]], type_: pa.DataType = NUMBER, *, told: bool = True) -> pa.Table:
@@ -35,7 +40,7 @@ def actions(files: list[list[int | None]], type_: pa.DataType = NUMBER, *, told:
 
 @given(st.lists(NUMBERS, max_size=4), NUMBERS, st.booleans())
 def test_no_file_with_a_key_is_left_out(files: list[list[int | None]], keys: list[int | None], told: bool) -> None:
-    held = may_hold(actions(files, told=told), {"k": pa.array(keys, NUMBER)})
+    held = may_hold(actions(files, told=told), pa.array(keys, NUMBER))
     assert all(may for may, file in zip(held, files, strict=True) if set(file) & set(keys))
 
 
@@ -52,14 +57,14 @@ def test_no_file_with_a_key_is_left_out(files: list[list[int | None]], keys: lis
 )
 def test_files_without_the_keys_are_left_out(keys: list[int | None], held: list[bool]) -> None:
     for last in ([None, None], [20, None, 30]):
-        assert may_hold(actions([[1, 3], [5, 9], last]), {"k": pa.array(keys, NUMBER)}) == held
+        assert may_hold(actions([[1, 3], [5, 9], last]), pa.array(keys, NUMBER)) == held
 
 
 def test_days_and_the_ends_of_numbers_are_compared() -> None:
     days = [date(2026, 1, day) for day in (1, 10)]
     known = actions([days, [day + timedelta(30) for day in days]], pa.date32())
-    assert may_hold(known, {"k": pa.array([date(2026, 1, 5)])}) == [True, False]
-    assert may_hold(actions([list(ENDS), [0]]), {"k": pa.array(ENDS, NUMBER)}) == [True, False]
+    assert may_hold(known, pa.array([date(2026, 1, 5)])) == [True, False]
+    assert may_hold(actions([list(ENDS), [0]]), pa.array(ENDS, NUMBER)) == [True, False]
 
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.timestamp("us", tz="UTC"), pa.decimal128(21, 2)])
@@ -67,13 +72,14 @@ def test_bounds_that_may_be_rounded_leave_nothing_out(type_: pa.DataType, tmp_pa
     table = pa.table({"k": pa.array([1, 2]).cast(pa.string() if type_ == pa.string() else type_)})
     deltalake.write_deltalake(tmp_path, table)
     told = pa.table(deltalake.DeltaTable(tmp_path).get_add_actions(flatten=True))
-    assert may_hold(told, {"k": pa.array([None], type_)}) == [True]
+    assert may_hold(told, pa.array([None], type_)) == [True]
 
 
-def test_every_key_must_be_possible() -> None:
-    known = actions([[1, 3], [5, 9]])
-    for end in ("min", "max", "null_count"):
-        known = known.append_column(f"{end}.other", known.column(f"{end}.k"))
-    numbers = {"k": pa.array([2], NUMBER), "other": pa.array([6], NUMBER)}
-    assert may_hold(known, numbers) == [False, False]
-    assert may_hold(known, {"k": numbers["k"], "missing": numbers["other"]}) == [True, False]
+def test_a_range_is_wanted_whole() -> None:
+    known = actions([[1, 3], [5, 9], [12, 20]])
+    assert may_hold(known, pa.array([4, 10], NUMBER), between=True) == [False, True, False]
+    assert may_hold(known, pa.array([4, 10], NUMBER)) == [False, False, False]
+
+
+def test_a_column_without_bounds_leaves_nothing_out() -> None:
+    assert may_hold(actions([[1, 3]]), pa.array([6], NUMBER), "other") == [True]

@@ -108,6 +108,15 @@ def test_files_whose_bounds_leave_the_keys_out_are_not_opened(location: str) -> 
     assert state.apart(keys(15), ["k"]) is None  # its file is gone: Spark is to tell
 
 
+def test_every_key_must_be_within_a_files_bounds(location: str) -> None:
+    state = opened(location)
+    for file in Path(location).glob("*.parquet"):
+        file.unlink()
+    batch = keys(3).append_column("day", pa.array([date(2026, 1, 25)]))
+    apart = state.apart(batch, ["k", "day"])
+    assert apart is not None and apart.files == ()
+
+
 def test_null_is_a_key_and_copies_are_counted(location: str) -> None:
     state = opened(location)
     apart = state.apart(keys(None), ["k"])
