@@ -224,7 +224,7 @@ def _overview(summary: Sequence[Mapping[str, Any]]) -> Section:
             span(one["ratio_spread"]),
             seconds(one["by_hand_seconds"]),
             times(one["by_hand_ratio"]),
-            count(int(one["rows_changed"])),
+            count(one["rows_changed"]),
             ", ".join(f"{name} {number}" for name, number in sorted(one["strategies"].items())),
         )
         for one in summary
@@ -250,7 +250,7 @@ def _section(percent: float, entries: Sequence[Mapping[str, Any]]) -> Section:
             seconds(entry["full_seconds"]),
             times(entry["ratio"]),
             seconds(entry["by_hand_seconds"]),
-            count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
+            count(entry["rows_changed"]),
             "✓" if entry["equal"] else "✗",
         )
         for entry in entries

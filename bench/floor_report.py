@@ -92,7 +92,7 @@ def _section(entries: Sequence[Mapping[str, Any]]) -> Section:
             seconds(entry["incremental_seconds"]),
             times(entry["over_floor"]),
             span(entry["over_floor_spread"]),
-            *(count(_whole(entry[key])) for key in ("rows_changed", "bytes_written", "bytes_written_floor")),
+            *(count(entry[key]) for key in ("rows_changed", "bytes_written", "bytes_written_floor")),
             "✓" if entry["equal"] else "✗",
         )
         for entry in entries
@@ -108,7 +108,3 @@ def _section(entries: Sequence[Mapping[str, Any]]) -> Section:
         grid=Grid(columns, rows),
         other="by hand",
     )
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)

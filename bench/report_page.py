@@ -160,9 +160,9 @@ def seconds(value: float | None) -> str:
     return f"{minutes} min {rest:02d} s"
 
 
-def count(value: int | None) -> str:
-    """1 234 567 with thin spaces; a dash for None."""
-    return "–" if value is None else f"{value:,}".replace(",", "\u202f")
+def count(value: float | None) -> str:
+    """1 234 567 with thin spaces, of a median too; a dash for None."""
+    return "–" if value is None else f"{int(value):,}".replace(",", "\u202f")
 
 
 def times(value: float | None) -> str:

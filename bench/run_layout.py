@@ -13,12 +13,11 @@ from bench.deployment import Place, warm_session
 from bench.environment import environment
 from bench.layout_report import Advice, describe
 from bench.points import points_of
-from bench.tpch_subjects import TpchSubjects, changed_trials, open_tpch, tpch_views
+from bench.tpch_subjects import WARM_UP, TpchSubjects, changed_trials, open_tpch, tpch_views
 from ivm_core.errors import SettingsError
 from ivm_core.maintain.layout import FILE_SIZE, layouts
 
 VIEWS = ("q03", "q04", "q05", "q10", "q18", "q21")  # what joins orders with their lines
-WARM_UP = 6  # changes before those that count: scattered tables come first, and meet a session that gets faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +58,14 @@ def _follow(tpch: TpchSubjects, display: Display) -> tuple[Advice, ...]:
             "that join large tables."
         )
     found = []
-    with display.step("Follow the advice of ivm doctor", len(advised)) as advance:
-        for layout in advised:
-            began = time.perf_counter()
-            for statement in layout.statements:
-                spark.sql(statement).collect()
-            found.append(Advice(layout.table, layout.detail, layout.statements, time.perf_counter() - began))
-            advance(layout.table)
-    spark.conf.unset(FILE_SIZE)
+    try:
+        with display.step("Follow the advice of ivm doctor", len(advised)) as advance:
+            for layout in advised:
+                began = time.perf_counter()
+                for statement in layout.statements:
+                    spark.sql(statement).collect()
+                found.append(Advice(layout.table, layout.detail, layout.statements, time.perf_counter() - began))
+                advance(layout.table)
+    finally:
+        spark.conf.unset(FILE_SIZE)
     return tuple(found)

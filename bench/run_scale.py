@@ -12,11 +12,9 @@ from bench.environment import environment
 from bench.order_keys import loaded_orders
 from bench.points import points_of
 from bench.scale_report import describe
-from bench.tpch_subjects import changed_trials, open_tpch, tpch_views
+from bench.tpch_subjects import WARM_UP, changed_trials, open_tpch, tpch_views
 from bench.ways import Trial
 from ivm_core.errors import SettingsError
-
-WARM_UP = 6  # changes before those that count: the smallest tables come first, and meet a session that gets faster
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,6 @@ def _grid(
             point = at.get((view, scale))
             read = point.entry()["rows_read"] if point else None
             cells += [seconds(point.seconds(way) if point else None) for way in (INCREMENTAL, FULL)]
-            cells.append(count(None if read is None else int(read)))
+            cells.append(count(read))
         rows.append((*cells, times(growths[view])))
     return Grid((*columns, Column("growth", True)), tuple(rows))

@@ -134,7 +134,7 @@ def _row(point: Point) -> tuple[str, ...]:
         *(seconds(point.seconds(way)) for way in (FULL, INCREMENTAL, AUTO)),
         times(point.ratio()),
         span(low_high) if low_high else "–",
-        count(None if entry["rows_changed"] is None else int(entry["rows_changed"])),
+        count(entry["rows_changed"]),
         "✓" if point.equal else "✗",
     )
 
@@ -176,6 +176,6 @@ def _percent_text(value: float | None, smallest: float) -> str:
 
 
 def _amount(value: float | None, what: str) -> str:
-    if value is None:
-        return count(None)
-    return f"{value / 1e6:,.1f}" if what.startswith("bytes") else count(int(value))
+    if value is not None and what.startswith("bytes"):
+        return f"{value / 1e6:,.1f}"
+    return count(value)

@@ -96,7 +96,7 @@ def _details(entries: Sequence[Mapping[str, Any]]) -> Section:
             seconds(entry["seconds_without"]),
             times(entry["ratio"]),
             span(entry["ratio_spread"]),
-            *(count(int(entry[key])) for key in ("rows_read", "rows_read_without")),
+            *(count(entry[key]) for key in ("rows_read", "rows_read_without")),
             "✓" if entry["equal"] else "✗",
         )
         for entry in entries

@@ -33,6 +33,7 @@ Folder = Annotated[
 ]
 Scale = Annotated[float, typer.Option("--sf", min=0.001, help="TPC-H scale factor; 1 is about 1 GB.")]
 Change = Annotated[str, typer.Option("--change", help="RF1, RF2, RF1+RF2 or RF3.")]
+Percent = Annotated[float, typer.Option("--percent", min=0.0001, max=10, help="Percent of the orders changed.")]
 Views = Annotated[
     list[str] | None,
     typer.Option(
@@ -124,9 +125,7 @@ def scale(
 def ways(
     sf: Scale = 1.0,
     change: Change = "RF1+RF2",
-    percent: Annotated[
-        float, typer.Option("--percent", min=0.0001, max=10, help="Percent of the orders changed.")
-    ] = 0.1,
+    percent: Percent = 0.1,
     way: Annotated[
         list[str] | None, typer.Option("--way", metavar="NAME", help="A way; may be repeated. Default: all.")
     ] = None,
@@ -149,9 +148,7 @@ def ways(
 def layout(
     sf: Scale = 1.0,
     change: Change = "RF1+RF2",
-    percent: Annotated[
-        float, typer.Option("--percent", min=0.0001, max=10, help="Percent of the orders changed.")
-    ] = 0.1,
+    percent: Percent = 0.1,
     views: Views = None,
     repeat: Repeat = 5,
     out: Folder = None,
